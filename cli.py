@@ -1,0 +1,58 @@
+"""The command `stickler`: the packages' commands under one name, and how errors are told.
+
+Run as: stickler rules show 702.19b
+"""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+import eval.commands
+import index.commands
+from index.errors import SticklerError
+
+app = typer.Typer(
+    help="Answers questions about a numbered rulebook, on your own machine, citing every rule.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(index.commands.app)
+app.add_typer(eval.commands.app)
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback on errors.")] = False,
+) -> None:
+    """Options of every command."""
+
+
+def main() -> None:
+    """Run a command; an error is one sentence and exit code 1, a traceback only with --debug."""
+    debug = "--debug" in sys.argv[1:]
+    try:
+        app(standalone_mode=True)
+    except SticklerError as error:
+        if debug:
+            raise
+        typer.echo(f"Error: {error}", err=True)
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        typer.echo("Stopped.", err=True)
+        raise SystemExit(1) from None
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+    except Exception as error:
+        if debug:
+            raise
+        what = f"{type(error).__name__}: {error}"
+        typer.echo(f"Error: Stickler failed ({what}): run it again with --debug.", err=True)
+        raise SystemExit(1) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Measures how well rules are found and questions answered."""

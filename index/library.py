@@ -1,0 +1,193 @@
+"""The documents on disk, those that ship and those the user added, and the rulebook they make.
+
+>>> index.library.load().current.rule("702.19b").text
+"""
+
+import datetime
+import functools
+import hashlib
+import json
+import time
+import tomllib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from index import files, readers
+from index.editions import Rulebook
+from index.errors import SticklerError
+from index.rulebook import Reading
+
+SHIPPED = Path(__file__).parent / "documents"
+_FETCH_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text and what is known of it; `sha256` vouches for a text that the user added."""
+
+    file: str
+    format: str
+    edition: str
+    source: str
+    added: str | None = None  # the day; None for a document that ships
+    sha256: str = ""
+
+    @property
+    def path(self) -> Path:
+        return (SHIPPED if self.added is None else _folder()) / self.file
+
+
+def documents() -> list[Document]:
+    """Every document, the user's behind those that ship."""
+    return [*_shipped(), *_added()]
+
+
+def notice() -> str:
+    return str(_toml()["notice"])
+
+
+def load(among: Iterable[Document] | None = None) -> Rulebook:
+    """The rulebook of all documents, or of those named."""
+    return Rulebook(read(document) for document in (documents() if among is None else among))
+
+
+def read(document: Document) -> Reading:
+    try:
+        data = document.path.read_bytes()
+    except OSError as error:
+        raise _lost(document, error.strerror or str(error)) from None
+    if document.sha256 and hashlib.sha256(data).hexdigest() != document.sha256:
+        raise _lost(document, "it changed since it was added")
+    return readers.read(data, document.file, document.edition, document.format)
+
+
+def add(source: str, edition: str | None = None) -> tuple[Document, Reading]:
+    """Take in a file or an address; nothing changes unless the whole of it can be read."""
+    data = _fetched(source) if "://" in source else _from_disk(source)
+    name = source.rsplit("/", 1)[-1] or source
+    if edition is not None:
+        _check_day(edition)
+    kind = readers.recognise(readers.decode(data, name), name)
+    reading = readers.read(data, name, edition, kind)
+    digest = hashlib.sha256(data).hexdigest()
+    document = Document(
+        file=f"{reading.edition}-{kind}-{digest[:12]}.txt",
+        format=kind,
+        edition=reading.edition,
+        source=source,
+        added=datetime.date.today().isoformat(),
+        sha256=digest,
+    )
+    with files.locked(_folder() / "documents.lock"):
+        others = [known for known in _added() if known.file != document.file]
+        load([*_shipped(), *others])  # what is there already must be sound, or the error is ours
+        files.write_whole(document.path, data)
+        _write_manifest([*others, document])
+    return document, reading
+
+
+def remove(edition: str) -> list[Document]:
+    """Take away what the user added of an edition; a document that ships stays."""
+    with files.locked(_folder() / "documents.lock"):
+        added = _added()
+        going = [document for document in added if document.edition == edition]
+        if not going:
+            shipped = any(document.edition == edition for document in _shipped())
+            why = "ships with Stickler and stays" if shipped else "was not added"
+            raise SticklerError(
+                f"The edition {edition} {why}: "
+                "'stickler rules documents' lists what can be removed."
+            )
+        _write_manifest([document for document in added if document not in going])
+        for document in going:
+            document.path.unlink(missing_ok=True)
+    return going
+
+
+def _folder() -> Path:
+    return files.home() / "documents"
+
+
+@functools.cache
+def _toml() -> dict[str, object]:
+    return tomllib.loads((SHIPPED / "documents.toml").read_text(encoding="utf-8"))
+
+
+def _shipped() -> list[Document]:
+    rows = _toml()["document"]
+    assert isinstance(rows, list)
+    return [Document(**row) for row in rows]
+
+
+def _added() -> list[Document]:
+    manifest = _folder() / "documents.json"
+    if not manifest.exists():
+        return []
+    try:
+        return [Document(**row) for row in json.loads(manifest.read_text(encoding="utf-8"))]
+    except (ValueError, TypeError, OSError) as error:
+        raise SticklerError(
+            f"{manifest} cannot be read ({error}): delete it and add your documents again "
+            "with 'stickler rules add FILE'."
+        ) from None
+
+
+def _write_manifest(added: list[Document]) -> None:
+    rows = json.dumps([asdict(document) for document in added], indent=1, ensure_ascii=False)
+    files.write_whole(_folder() / "documents.json", rows.encode())
+
+
+def _lost(document: Document, why: str) -> SticklerError:
+    mend = (
+        f"run 'stickler rules remove {document.edition}' and add it again"
+        if document.added
+        else "install Stickler again"
+    )
+    return SticklerError(f"The document {document.path} cannot be used ({why}): {mend}.")
+
+
+def _check_day(edition: str) -> None:
+    try:
+        if datetime.date.fromisoformat(edition).isoformat() == edition:
+            return
+    except ValueError:
+        pass
+    raise SticklerError(f"'{edition}' is not a day: write the edition as YYYY-MM-DD.")
+
+
+def _from_disk(source: str) -> bytes:
+    """The bytes of a file, one more than allowed at most: what is too large is not read whole."""
+    try:
+        with open(Path(source).expanduser(), "rb") as file:
+            return file.read(readers.LARGEST + 1)
+    except OSError as error:
+        raise SticklerError(
+            f"Could not read {source} ({error.strerror or error}): "
+            "name a rules text that you can open."
+        ) from None
+
+
+def _fetched(url: str) -> bytes:
+    import http.client
+    import urllib.request
+
+    if not url.startswith(("http://", "https://")):
+        raise SticklerError(f"{url} is neither a file nor an http(s) address: name one of these.")
+    ends = time.monotonic() + _FETCH_SECONDS
+    chunks, size = [], 0
+    try:
+        with urllib.request.urlopen(url, timeout=_FETCH_SECONDS / 4) as answer:
+            while size <= readers.LARGEST and (chunk := answer.read1(1 << 16)):
+                chunks.append(chunk)
+                size += len(chunk)
+                if time.monotonic() > ends:
+                    raise TimeoutError(f"not done in {_FETCH_SECONDS:.0f} seconds")
+            expected = answer.headers["Content-Length"]
+            if size <= readers.LARGEST and expected and size < int(expected):
+                raise OSError(f"only {size} of {expected} bytes came")
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        raise SticklerError(
+            f"Could not fetch {url} ({error}): check the address, or save the file and add that."
+        ) from None
+    return b"".join(chunks)

@@ -1,0 +1,72 @@
+"""A page of the rules as a data set's viewer shows it: four lines a row, in string order.
+
+A row is number, text, list of examples, running index. The viewer cuts long cells with '...'.
+"""
+
+import json
+import re
+
+from index import numbers
+from index.readers.parts import damaged, undated
+from index.rulebook import Example, Reading, Rule, Stretch
+
+_HEADER = re.compile(
+    r"number\nstringlengths\n\d+\n\d+\ntext\nstringlengths\n\S+\n\S+\n"
+    r"examples\nlistlengths\n\d+\n\d+\n__index_level_0__\nint64\n\S+\n\S+\n"
+)
+_ROWS_A_PAGE = 100
+_CUT = "..."
+
+
+def recognises(text: str) -> bool:
+    return text.lstrip().startswith("number\nstringlengths\n")
+
+
+def read(text: str, document: str, edition: str | None) -> Reading:
+    if edition is None:
+        raise undated(document)
+    header = _HEADER.match(text.lstrip())
+    if header is None:
+        raise damaged(document, "the header of the page is incomplete")
+    lines = text.lstrip()[header.end() :].rstrip("\n").split("\n")
+    if len(lines) % 4:
+        raise damaged(document, "its last row is incomplete")
+    rules, rows = [], []
+    for at in range(0, len(lines), 4):
+        number, words, examples, row = lines[at : at + 4]
+        if not numbers.is_number(number) or not re.fullmatch(r"[\d,]+", row) or not words:
+            raise damaged(document, f"what should be the row of a rule begins '{number[:40]}'")
+        rows.append(int(row.replace(",", "")))
+        rules.append(
+            Rule(
+                number=number,
+                text=_uncut(words),
+                edition=edition,
+                document=document,
+                examples=_examples(examples, number, document),
+                truncated=words.endswith(_CUT),
+            )
+        )
+    found = [rule.number for rule in rules]
+    if rows != list(range(rows[0], rows[0] + len(rows))) or found != sorted(set(found)):
+        raise damaged(document, "its rows are not in the order of the data set")
+    notices = []
+    if len(rows) < _ROWS_A_PAGE:
+        notices.append(f"The page holds {len(rows)} of {_ROWS_A_PAGE} rows.")
+    stretch = Stretch(found[0], found[-1])
+    return Reading(document, edition, tuple(rules), {}, (), (stretch,), tuple(notices))
+
+
+def _uncut(words: str) -> str:
+    return words.removesuffix(_CUT).rstrip() if words.endswith(_CUT) else words
+
+
+def _examples(cell: str, number: str, document: str) -> tuple[Example, ...]:
+    if not cell.endswith(_CUT):
+        try:
+            return tuple(Example(text) for text in json.loads(cell))
+        except (ValueError, TypeError):
+            raise damaged(document, f"the examples of rule {number} are not a list") from None
+    whole = cell.removeprefix("[").removesuffix(_CUT).strip().removeprefix('"')
+    *texts, last = whole.split('", "')
+    return (*(Example(text) for text in texts), Example(last.rstrip('"'), truncated=True))

@@ -1,0 +1,59 @@
+"""What the readers share: words for what is wrong, the order of numbers, the day in a date."""
+
+import datetime
+import re
+from collections.abc import Iterable
+
+from index import numbers
+from index.errors import SticklerError
+
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+_ENDS_A_SENTENCE = re.compile(r"[.!?:;”\"’)\]}]$")
+
+
+def damaged(document: str, what: str) -> SticklerError:
+    return SticklerError(f"{document} is damaged: {what}. Fetch it again.")
+
+
+def undated(document: str) -> SticklerError:
+    return SticklerError(
+        f"{document} does not say when its rules took effect: name the day with "
+        "'--edition YYYY-MM-DD'."
+    )
+
+
+def iso_date(day: str, month: str, year: str, document: str) -> str:
+    """('1', 'October', '2009') -> '2009-10-01'."""
+    try:
+        return datetime.date(int(year), MONTHS.index(month) + 1, int(day)).isoformat()
+    except ValueError:
+        raise damaged(document, f"'{month} {day}, {year}' is not a date") from None
+
+
+def check_order(found: Iterable[str], document: str) -> list[str]:
+    """Refuse numbers that do not ascend; say which are missing in between."""
+    notices, previous = [], None
+    for number in found:
+        if previous is not None and not numbers.follows(number, previous):
+            if numbers.parse(number) <= numbers.parse(previous):
+                raise damaged(document, f"rule {number} stands behind rule {previous}")
+            notices.append(f"Nothing stands between rules {previous} and {number}.")
+        previous = number
+    return notices
+
+
+def ends_a_sentence(text: str) -> bool:
+    return _ENDS_A_SENTENCE.search(text) is not None

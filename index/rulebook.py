@@ -1,0 +1,209 @@
+"""What a rulebook is made of: rules by number, and an edition to move about in."""
+
+import bisect
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from index import numbers
+from index.errors import SticklerError
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    text: str
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One numbered rule as its document gives it; a bare heading has its heading as its text."""
+
+    number: str
+    text: str  # paragraphs joined by newlines
+    edition: str
+    document: str
+    heading: str = ""  # the nearest: its own, its rule's, or its section's
+    examples: tuple[Example, ...] = ()
+    truncated: bool = False  # the source cut the text off
+    dated: str | None = None  # the day this wording is from, where the source says so
+
+    @property
+    def parent(self) -> str | None:
+        return numbers.parent(self.number)
+
+    @property
+    def is_heading(self) -> bool:
+        """True for '702.19. Trample': a name, not a sentence."""
+        plain = self.text[-1:].isalnum() and len(self.text) <= 60 and "\n" not in self.text
+        return plain and not self.truncated and numbers.group(self.number) == self.number
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        texts = [self.text, *(example.text for example in self.examples)]
+        return numbers.references("\n".join(texts))
+
+
+@dataclass(frozen=True, slots=True)
+class GlossaryEntry:
+    term: str
+    senses: tuple[str, ...]
+    see: str = ""  # the pointer below several senses
+    edition: str = ""
+
+    @property
+    def text(self) -> str:
+        if len(self.senses) == 1:
+            return " ".join(filter(None, [self.senses[0], self.see]))
+        numbered = [f"{i}. {sense}" for i, sense in enumerate(self.senses, 1)]
+        return "\n".join([*numbered, *filter(None, [self.see])])
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """From which number to which, in string order, a document speaks for its edition.
+
+    What lies inside and is not in the document is not a rule of that edition; what lies outside
+    is simply not known.
+    """
+
+    first: str = ""
+    last: str = "\uffff"
+
+    @classmethod
+    def of_section(cls, section: str) -> "Stretch":
+        return cls(section, f"{section}.\uffff")
+
+    def __contains__(self, number: str) -> bool:
+        return self.first <= number <= self.last
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All that a reader found in one document."""
+
+    document: str
+    edition: str
+    rules: tuple[Rule, ...]
+    sections: Mapping[str, str]  # '702' -> 'Keyword Abilities', '7' -> 'Additional Rules'
+    glossary: tuple[GlossaryEntry, ...] = ()
+    stretches: tuple[Stretch, ...] = (Stretch(),)
+    notices: tuple[str, ...] = ()  # oddities of the source that a reader should know of
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    number: str
+    known: bool  # False: named in a text, but the book does not have it
+
+
+@dataclass(frozen=True)
+class Edition:
+    """One book: its rules in the order people count, and ways to move about in it."""
+
+    name: str
+    by_number: Mapping[str, Rule]
+    sections: Mapping[str, str] = field(default_factory=dict)
+    glossary: tuple[GlossaryEntry, ...] = ()
+    stretches: tuple[Stretch, ...] = ()
+
+    @functools.cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        return tuple(self.by_number[number] for number in self._order)
+
+    @functools.cached_property
+    def _order(self) -> list[str]:
+        return sorted(self.by_number, key=numbers.parse)
+
+    @functools.cached_property
+    def _headings(self) -> dict[str, list[str]]:
+        """Each heading in lower case -> the rules that bear it, a section last."""
+        found: dict[str, list[str]] = {}
+        for rule in self.rules:
+            if rule.is_heading:
+                found.setdefault(rule.heading.lower(), []).append(rule.number)
+        for number, heading in self.sections.items():
+            found.setdefault(heading.lower(), []).append(number)
+        return found
+
+    @functools.cached_property
+    def _referred_from(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for rule in self.rules:
+            for number in rule.references:
+                if number != rule.number:
+                    found.setdefault(number, []).append(rule.number)
+        return found
+
+    def __contains__(self, number: str) -> bool:
+        """True for a rule of this book, and for a section that it has rules of."""
+        return number in self.by_number or bool(self.subrules(number))
+
+    def rule(self, number: str) -> Rule:
+        try:
+            return self.by_number[number]
+        except KeyError:
+            raise SticklerError(self._not_here(number)) from None
+
+    def _not_here(self, number: str) -> str:
+        place = bisect.bisect(self._order, numbers.parse(number), key=numbers.parse)
+        near = " and ".join(self._order[max(place - 1, 0) : place + 1])
+        nearest = f" (the nearest are {near})" if near else ""
+        return (
+            f"There is no rule {number} in the {self.name} edition{nearest}: see "
+            f"'stickler rules list', or add a fuller text with 'stickler rules add FILE'."
+        )
+
+    def subrules(self, number: str) -> list[Rule]:
+        """All below a number: 702 -> 702.1 ..., 702.19 -> 702.19a ...; a subrule has none."""
+        low = numbers.parse(number)
+        if low.letters:
+            return []
+        high = (
+            low._replace(rule=low.rule + 1) if low.rule else low._replace(section=low.section + 1)
+        )
+        first = bisect.bisect_right(self._order, low, key=numbers.parse)
+        last = bisect.bisect_left(self._order, high, key=numbers.parse)
+        return [self.by_number[n] for n in self._order[first:last]]
+
+    def neighbours(self, number: str) -> tuple[Rule | None, Rule | None]:
+        """The rules right before and right behind one."""
+        at = self._order.index(self.rule(number).number)
+        before = self.rules[at - 1] if at else None
+        behind = self.rules[at + 1] if at + 1 < len(self.rules) else None
+        return before, behind
+
+    def path(self, number: str) -> list[str]:
+        """The headings that lead to a rule, outermost first: Keyword Abilities, Trample."""
+        above = [self.sections.get(number[0]), self.sections.get(number[:3])]
+        rule = self.by_number.get(numbers.group(number))
+        if rule is not None and rule.is_heading:
+            above.append(rule.text)
+        return [heading for heading in above if heading]
+
+    def references(self, rule: Rule) -> list[Reference]:
+        return [Reference(number, number in self) for number in rule.references]
+
+    def referred_from(self, number: str) -> list[str]:
+        """The rules whose text names this one."""
+        return self._referred_from.get(number, [])
+
+    def headed(self, name: str) -> list[str]:
+        """The numbers whose heading is this name: 'trample' -> 702.19."""
+        return self._headings.get(" ".join(name.lower().split()), [])
+
+    def find(self, query: str) -> list[Rule]:
+        """The rules that a number, a range, a section or a heading's name stands for."""
+        wanted = numbers.asked(query) or self.headed(query)
+        if not wanted:
+            raise SticklerError(
+                f"'{query[:60]}' is neither a rule number nor a heading of the {self.name} "
+                "edition: try a number like 702.19b, or 'stickler rules list' for the headings."
+            )
+        found: dict[str, Rule] = {}
+        for number in wanted:
+            below = self.subrules(number)
+            if numbers.parse(number).rule or not below:
+                found[number] = self.rule(number)
+            found.update((rule.number, rule) for rule in below)
+        return list(found.values())

@@ -1,0 +1,284 @@
+"""From a question to the rules that decide it.
+
+Numbers in the question are looked up. Beside that, dense and lexical scores are each set against
+what all passages score (z), added, and lifted where the question names a rule's heading, where
+the rules around it fit as well, and where a good hit refers to it.
+
+>>> Searcher.open().search("does my trampler need to kill both blockers?")[0].passage.number
+'702.19b'
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from index import library, numbers, store
+from index.editions import Rulebook
+from index.embed import DEFAULT, Embedder, Progress
+from index.errors import SticklerError
+from index.lexical import Headings, Vocabulary, stems
+from index.passages import Passage, passages
+from index.store import View
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+LONGEST_QUESTION = 4000  # characters
+Via = Literal["number", "dense", "lexical", "reference"]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each sort of evidence counts, in units of a dense score's spread."""
+
+    dense: float = 1.0
+    lexical: float = 0.7
+    heading: float = 1.0  # the question names the heading that the rule stands under
+    around: float = 0.2  # share of the best score among the rules of the same group
+    example: float = -0.5  # an example speaks for its rule, but less surely than the rule itself
+    reference: float = 0.1  # share of a good hit's score for a rule that it refers to
+    number: float = 100.0  # a rule asked for by number goes before all others
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A rule that was found, by the passage of it that fits best."""
+
+    passage: Passage
+    rank: int
+    score: float
+    via: tuple[Via, ...]
+
+
+class _Scored(NamedTuple):
+    score: float
+    passage: Passage
+    via: tuple[Via, ...]
+
+
+class Searcher:
+    """Searches the editions of a rulebook; loaded once, asked often."""
+
+    def __init__(
+        self,
+        book: Rulebook,
+        index: store.Store,
+        embedder: Embedder,
+        weights: Weights | None = None,
+    ) -> None:
+        self.book = book
+        self.index = index
+        self.embedder = embedder
+        self.weights = weights or Weights()
+        self._views: dict[str, _ViewSearch] = {}
+
+    @classmethod
+    def open(cls, embedder: str = DEFAULT, progress: Progress | None = None) -> "Searcher":
+        book, model = library.load(), Embedder(embedder)
+        return cls(book, store.open_store(book, model, progress), model)
+
+    def search(
+        self,
+        question: str,
+        k: int = 10,
+        edition: str | None = None,
+        masked: Collection[str] = (),
+    ) -> list[Hit]:
+        """The k best rules, each number once; passages whose id is masked do not exist."""
+        return self.search_many([question], k, edition, [masked])[0]
+
+    def search_many(
+        self,
+        questions: Sequence[str],
+        k: int = 10,
+        edition: str | None = None,
+        masked: Sequence[Collection[str]] | None = None,
+    ) -> list[list[Hit]]:
+        """As `search`, for many questions at once: they are embedded together."""
+        for question in questions:
+            _check(question)
+        if k < 1:
+            raise SticklerError(f"Cannot find {k} rules: ask for at least one.")
+        view = self._view(edition)
+        vectors = self.embedder.encode_questions(questions)
+        hidden = masked or [()] * len(questions)
+        return [
+            view.search(question, vector, k, frozenset(ids))
+            for question, vector, ids in zip(questions, vectors, hidden, strict=True)
+        ]
+
+    def _view(self, edition: str | None) -> "_ViewSearch":
+        view = self.index.view(self.book, edition)
+        if view.book.name not in self._views:
+            self._views[view.book.name] = _ViewSearch(view, self.weights)
+        return self._views[view.book.name]
+
+
+class _ViewSearch:
+    """The search of one edition."""
+
+    def __init__(self, view: View, weights: Weights) -> None:
+        headings = {rule.heading for rule in view.book.rules if rule.is_heading}
+        self._book = view.book
+        self._view = view
+        self._weights = weights
+        self._vocabulary = Vocabulary(headings)
+        self._headings = Headings(headings)
+
+    @cached_property
+    def _all(self) -> dict[str, Passage]:
+        """Every rule's own passage by number, bare headings too."""
+        return {p.number: p for p in passages(self._book) if p.kind == "rule"}
+
+    @cached_property
+    def _rows(self) -> dict[str, list[int]]:
+        """Each number's rows in the index."""
+        rows: dict[str, list[int]] = {}
+        for row, passage in enumerate(self._view.passages):
+            rows.setdefault(passage.number, []).append(row)
+        return rows
+
+    @cached_property
+    def _spread(self) -> tuple["Floats", "Floats"]:
+        """Mean and covariance of all vectors: they give the mean and spread of any question's
+        scores without scoring every passage."""
+        import numpy as np
+
+        index = self._view.vectors
+        vectors = index.reconstruct_n(0, index.ntotal)
+        return vectors.mean(axis=0), np.cov(vectors, rowvar=False, bias=True)
+
+    def search(self, question: str, vector: "Floats", k: int, masked: frozenset[str]) -> list[Hit]:
+        found = self._by_number(question, k, masked)
+        found += self._by_meaning(question, vector, k, masked)
+        best: dict[str, _Scored] = {}
+        for scored in sorted(found, key=lambda one: -one.score):
+            best.setdefault(scored.passage.number, scored)
+        return [
+            Hit(scored.passage, rank, round(scored.score, 4), scored.via)
+            for rank, scored in enumerate(list(best.values())[:k], 1)
+        ]
+
+    def _by_number(self, question: str, k: int, masked: frozenset[str]) -> list[_Scored]:
+        """The rules whose numbers stand in the question, each with what is below it."""
+        wanted = numbers.asked(question) or [
+            n for n in numbers.references(question) if n in self._book
+        ]
+        found: dict[str, Passage] = {}
+        for number in wanted:
+            below = [rule.number for rule in self._book.subrules(number)] if number else []
+            for each in [number, *below][: k + 1]:
+                passage = self._all.get(each)
+                if passage is not None and passage.id not in masked:
+                    found[each] = passage
+        return [
+            _Scored(self._weights.number - 0.01 * place, passage, ("number",))
+            for place, passage in enumerate(found.values())
+        ]
+
+    def _by_meaning(
+        self, question: str, vector: "Floats", k: int, masked: frozenset[str]
+    ) -> list[_Scored]:
+        import numpy as np
+
+        weights, view = self._weights, self._view
+        words = stems(self._vocabulary.translate(question))
+        lexical = _z(view.words.scores(words))
+        reach = min(max(10 * k, 200), len(view.passages))
+        _, nearest = view.vectors.search(vector[None, :], reach)
+        dense_first = [row for row in nearest[0].tolist() if row >= 0]
+        lexical_first = np.argpartition(-lexical, reach - 1)[:reach].tolist()
+        rows = self._visible(dense_first + lexical_first, masked)
+        dense = self._dense(vector, rows)
+        named = self._headings.named(words)
+        scores = weights.dense * dense + weights.lexical * lexical[rows]
+        best: dict[str, tuple[float, int]] = {}
+        for row, score in zip(rows, scores.tolist(), strict=True):
+            passage = view.passages[row]
+            score += weights.example * (passage.kind == "example")
+            score += weights.heading * (passage.heading in named)
+            if passage.number not in best or best[passage.number][0] < score:
+                best[passage.number] = (score, row)
+        around: dict[str, float] = {}
+        for number, (score, _) in best.items():
+            group = _group(number)
+            around[group] = max(around.get(group, score), score)
+        total = {n: s + weights.around * around[_group(n)] for n, (s, _) in best.items()}
+        referred = self._follow(total, masked)
+        top = _first(dense, rows), _first(lexical[rows], rows)
+        return [
+            _Scored(
+                total[number] + referred.get(number, 0.0),
+                view.passages[row],
+                _via(self._rows[number], top, number in referred),
+            )
+            for number, (_, row) in best.items()
+        ]
+
+    def _follow(self, total: dict[str, float], masked: frozenset[str]) -> dict[str, float]:
+        """What a rule gains from being named by one of the three best."""
+        gains: dict[str, float] = {}
+        for number in sorted(total, key=lambda n: -total[n])[:3]:
+            rule = self._book.by_number.get(number)
+            if rule is None or f"{rule.edition}/{number}" in masked:
+                continue
+            for named in numbers.references(rule.text):
+                if named in total and named != number:
+                    gain = self._weights.reference * max(total[number], 0.0)
+                    gains[named] = max(gains.get(named, 0.0), gain)
+        return gains
+
+    def _visible(self, rows: list[int], masked: frozenset[str]) -> list[int]:
+        known = list(dict.fromkeys(rows))
+        if not masked:
+            return known
+        return [row for row in known if self._view.passages[row].id not in masked]
+
+    def _dense(self, vector: "Floats", rows: list[int]) -> "Floats":
+        import numpy as np
+
+        mean, covariance = self._spread
+        similar = self._view.vectors.reconstruct_batch(np.array(rows, dtype="int64")) @ vector
+        spread = np.sqrt(max(float(vector @ covariance @ vector), 1e-12))
+        result: Floats = (similar - vector @ mean) / spread
+        return result
+
+
+def _check(question: str) -> None:
+    if not question.strip():
+        raise SticklerError("The question is empty: ask something.")
+    if len(question) > LONGEST_QUESTION:
+        raise SticklerError(
+            f"The question has {len(question)} characters: ask in at most {LONGEST_QUESTION}."
+        )
+
+
+def _z(scores: "Floats") -> "Floats":
+    spread = float(scores.std())
+    result: Floats = (scores - scores.mean()) / (spread if spread > 1e-9 else 1.0)
+    return result
+
+
+def _group(number: str) -> str:
+    return numbers.group(number) if numbers.is_number(number) else number
+
+
+def _first(scores: "Floats", rows: list[int]) -> set[int]:
+    """The twenty rows that score best."""
+    import numpy as np
+
+    return {rows[at] for at in np.argsort(-scores)[:20].tolist()}
+
+
+def _via(rows: list[int], top: tuple[set[int], set[int]], referred: bool) -> tuple[Via, ...]:
+    dense, lexical = (any(row in those for row in rows) for those in top)
+    paths: list[tuple[Via, bool]] = [
+        ("dense", dense),
+        ("lexical", lexical),
+        ("reference", referred),
+    ]
+    return tuple(name for name, used in paths if used) or ("dense",)

@@ -1,0 +1,204 @@
+"""The index on disk: for every edition vectors (FAISS), words (BM25) and passages, and a manifest.
+
+A build writes a folder of its own, its manifest last, and then turns one small file, CURRENT, to
+it: a reader finds the old index or the new one, never a part.
+"""
+
+import datetime
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from index import files, library
+from index.editions import CURRENT, Rulebook
+from index.embed import Embedder, Progress
+from index.errors import SticklerError
+from index.lexical import Bm25
+from index.passages import SCHEME, Passage, passages
+from index.rulebook import Edition
+
+FORMAT = 1  # raise it when what lies on disk changes: older indexes are then built anew
+_EXACT_UP_TO = 50_000  # passages; beyond that FAISS looks into the nearest cells only
+_BUILD_SECONDS = 6 * 3600.0  # how long a second build waits for the first
+_MEND = "run 'stickler index build'"
+
+
+@dataclass(frozen=True)
+class View:
+    """One edition's part of the index; row i of the vectors and of BM25 is `passages[i]`."""
+
+    book: Edition
+    passages: list[Passage]  # those that are embedded
+    vectors: Any  # a FAISS index
+    words: Bm25
+
+
+@dataclass(frozen=True)
+class Store:
+    manifest: Mapping[str, Any]
+    views: Mapping[str, View]
+
+    def view(self, book: Rulebook, edition: str | None) -> View:
+        return self.views[book.edition(edition).name]
+
+
+def folder() -> Path:
+    return files.home() / "index"
+
+
+def open_store(book: Rulebook, embedder: Embedder, progress: Progress | None = None) -> Store:
+    """The index of these rules; built if there is none yet, or if the documents changed."""
+    manifest = read_manifest()
+    if manifest is None or stale(manifest):
+        manifest = build(book, embedder, progress)
+    if manifest["model"]["hash"] != embedder.hash:
+        raise SticklerError(
+            f"The index was built with {manifest['model']['name']}, settings say "
+            f"{embedder.name}: run 'stickler index build --embedder {embedder.name}'."
+        )
+    try:
+        return _load(manifest, book)
+    except FileNotFoundError:
+        pass  # another build may have just put a newer index in its place: look once more
+    try:
+        return _load(read_manifest() or manifest, book)
+    except FileNotFoundError as error:
+        raise SticklerError(f"The index lacks {error.filename}: {_MEND}.") from None
+
+
+def read_manifest() -> dict[str, Any] | None:
+    """What the index on disk says of itself; None where none was built."""
+    pointer = folder() / "CURRENT"
+    if not pointer.exists():
+        return None
+    try:
+        place = folder() / pointer.read_text(encoding="utf-8").strip()
+        manifest: dict[str, Any] = json.loads((place / "manifest.json").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise SticklerError(f"The index in {folder()} is damaged ({error}): {_MEND}.") from None
+    return {**manifest, "folder": str(place)}
+
+
+def build(
+    book: Rulebook, embedder: Embedder, progress: Progress | None = None, anew: bool = False
+) -> dict[str, Any]:
+    """Build the index and put it in place; one build at a time, what is fresh is left alone."""
+    with files.locked(folder() / "lock", _BUILD_SECONDS):
+        try:
+            known = None if anew else read_manifest()
+        except SticklerError:
+            known = None  # damaged: this is the command that mends it
+        if known and not stale(known) and known["model"]["hash"] == embedder.hash:
+            return known
+        now = datetime.datetime.now(datetime.UTC)
+        place = folder() / f"{now:%Y%m%dT%H%M%S}-{os.getpid()}"
+        documents = _documents()
+        found = {
+            name: [passage for passage in passages(book.edition(name)) if passage.embedded]
+            for name in (CURRENT, *book.editions)
+        }
+        texts = [passage.embedded for those in found.values() for passage in those]
+        vectors = embedder.encode_passages(texts, progress)
+        manifest = {
+            "format": FORMAT,
+            "scheme": SCHEME,
+            "built": now.isoformat(timespec="seconds"),
+            "model": {"name": embedder.name, "hash": embedder.hash, "size": vectors.shape[1]},
+            "documents": documents,
+            "views": {name: len(those) for name, those in found.items()},
+        }
+        try:
+            with files.explained(place):
+                _write(place, found, vectors, manifest)
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            raise
+        old = (known or {}).get("folder")
+        files.write_whole(folder() / "CURRENT", place.name.encode())
+        for other in folder().iterdir():
+            if other.is_dir() and str(other) not in (str(place), old):
+                shutil.rmtree(other, ignore_errors=True)
+        return {**manifest, "folder": str(place)}
+
+
+def stale(manifest: Mapping[str, Any]) -> bool:
+    return (manifest["format"], manifest["scheme"], manifest["documents"]) != (
+        FORMAT,
+        SCHEME,
+        _documents(),
+    )
+
+
+def _documents() -> list[list[str]]:
+    return [
+        [document.file, hashlib.sha256(document.path.read_bytes()).hexdigest()]
+        for document in library.documents()
+    ]
+
+
+def _write(
+    place: Path, found: Mapping[str, list[Passage]], vectors: Any, manifest: dict[str, Any]
+) -> None:
+    """Write every view, and last the manifest, which vouches for each file by its digest."""
+    import faiss
+
+    start = 0
+    for name, those in found.items():
+        view = place / name
+        view.mkdir(parents=True)
+        index = _faiss_index(vectors[start : start + len(those)])
+        start += len(those)
+        (view / "vectors.faiss").write_bytes(faiss.serialize_index(index).tobytes())
+        Bm25.build([passage.embedded for passage in those]).save(view / "words")
+        lines = [json.dumps(asdict(passage), ensure_ascii=False) for passage in those]
+        (view / "passages.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    manifest["files"] = {
+        path.relative_to(place).as_posix(): _digest(path)
+        for path in sorted(place.rglob("*"))
+        if path.is_file()
+    }
+    files.write_whole(place / "manifest.json", json.dumps(manifest, indent=1).encode())
+
+
+def _faiss_index(vectors: Any) -> Any:
+    """Exact where that is quick; else cells, of which a search visits one in sixteen."""
+    import faiss
+
+    count, dimensions = vectors.shape
+    index: Any = faiss.IndexFlatIP(dimensions)
+    if count > _EXACT_UP_TO:
+        cells = int(4 * count**0.5)
+        index = faiss.index_factory(dimensions, f"IVF{cells},Flat", faiss.METRIC_INNER_PRODUCT)
+        index.train(vectors)
+        index.nprobe = max(1, cells // 16)
+    index.add(vectors)
+    return index
+
+
+def _load(manifest: Mapping[str, Any], book: Rulebook) -> Store:
+    import faiss
+
+    place = Path(manifest["folder"])
+    for name, digest in manifest["files"].items():
+        if _digest(place / name) != digest:
+            raise SticklerError(f"The index file {place / name} is damaged: {_MEND}.")
+    views = {}
+    for name, count in manifest["views"].items():
+        index = faiss.read_index(str(place / name / "vectors.faiss"))
+        lines = (place / name / "passages.jsonl").read_text(encoding="utf-8").split("\n")
+        those = [Passage(**json.loads(line)) for line in lines if line]
+        assert index.ntotal == count == len(those)
+        if hasattr(index, "make_direct_map"):
+            index.make_direct_map()
+        views[name] = View(book.edition(name), those, index, Bm25.load(place / name / "words"))
+    return Store(manifest, views)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,56 @@
+"""What the commands share: their common options, and how results and progress are printed."""
+
+import json
+import sys
+import textwrap
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from index.embed import Progress
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+EditionName = Annotated[
+    str | None, typer.Option("--edition", help="The day a rulebook took effect, as YYYY-MM-DD.")
+]
+
+EmbedderName = Annotated[
+    str,
+    typer.Option(
+        "--embedder",
+        envvar="STICKLER_EMBEDDER",
+        help="A sentence-transformers model: a folder or a Hugging Face id.",
+    ),
+]
+
+
+def show(result: object, lines: Iterable[str], as_json: bool) -> None:
+    typer.echo(
+        json.dumps(result, ensure_ascii=False, indent=1) if as_json else "\n".join(lines).rstrip()
+    )
+
+
+def wrapped(text: str, indent: int = 2) -> str:
+    pad = " " * indent
+    return "\n".join(
+        textwrap.fill(line, 100, initial_indent=pad, subsequent_indent=pad)
+        for line in text.split("\n")
+    )
+
+
+def progress_bar(label: str) -> "Progress":
+    """A bar on standard error that appears with the first step."""
+    from tqdm import tqdm
+
+    bar: list[Any] = []
+
+    def step(done: int, total: int) -> None:
+        if not bar:
+            bar.append(tqdm(total=total, desc=label, file=sys.stderr, leave=False))
+        bar[0].update(done - bar[0].n)
+        if done >= total:
+            bar[0].close()
+
+    return step

@@ -1,0 +1,1 @@
+"""The texts that a language model is prompted with."""
