@@ -3,6 +3,7 @@
 Run as: stickler rules show 702.19b
 """
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -33,6 +34,9 @@ def options(
 def main() -> None:
     """Run a command; an error is one sentence and exit code 1, a traceback only with --debug."""
     debug = "--debug" in sys.argv[1:]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a narrow terminal shows ? for what it lacks
     try:
         app(standalone_mode=True)
     except SticklerError as error:

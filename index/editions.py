@@ -43,7 +43,9 @@ class Rulebook:
             rules.update((rule.number, rule) for rule in filled)
             stretches.extend(edition.stretches)
             if filled:
-                sections = {**edition.sections, **sections}
+                touched = {rule.number[:3] for rule in filled} | {rule.number[0] for rule in filled}
+                names = {n: name for n, name in edition.sections.items() if n in touched}
+                sections = names | sections
                 glossary = {entry.term: entry for entry in edition.glossary} | glossary
         return Edition(
             CURRENT,

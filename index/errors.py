@@ -3,3 +3,8 @@
 
 class SticklerError(Exception):
     """Shown as its message, without a traceback; the command ends with exit code 1."""
+
+    def __init__(self, message: str) -> None:
+        # What a file or a server said may be part of it: nothing of that may steer a terminal.
+        plain = "".join(c if c.isprintable() else " " for c in message)
+        super().__init__(" ".join(plain.split()))

@@ -74,7 +74,7 @@ def word_changes(old: str, new: str) -> list[tuple[Change, str]]:
 
 
 def _candidates(rule: Rule, edition: Edition) -> list[Rule]:
-    """Rules below the same heading; without one, the few that share most of its words."""
+    """Rules below the same heading; without one, the few that share most words."""
     headed = [r for n in edition.headed(rule.heading) for r in edition.subrules(n)]
     if headed:
         return [other for other in headed if not other.is_heading]
@@ -82,10 +82,16 @@ def _candidates(rule: Rule, edition: Edition) -> list[Rule]:
     scored = [
         (len(wanted & set(_words(other.text))), other)
         for other in edition.rules
-        if not other.is_heading
+        if not _under_a_name(other, edition)
     ]
     scored.sort(key=lambda pair: -pair[0])
     return [other for _, other in scored[:_MOST]]
+
+
+def _under_a_name(rule: Rule, edition: Edition) -> bool:
+    """True below a heading of its own, such as a keyword: such a rule keeps its name."""
+    named = edition.by_number.get(numbers.group(rule.number))
+    return named is not None and named.is_heading
 
 
 def _likeness(one: Rule, other: Rule) -> float:

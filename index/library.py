@@ -24,14 +24,14 @@ _FETCH_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text and what is known of it; `sha256` vouches for a text that the user added."""
+    """One text and what is known of it; `sha256` vouches for its content."""
 
     file: str
     format: str
     edition: str
     source: str
+    sha256: str
     added: str | None = None  # the day; None for a document that ships
-    sha256: str = ""
 
     @property
     def path(self) -> Path:
@@ -57,8 +57,8 @@ def read(document: Document) -> Reading:
         data = document.path.read_bytes()
     except OSError as error:
         raise _lost(document, error.strerror or str(error)) from None
-    if document.sha256 and hashlib.sha256(data).hexdigest() != document.sha256:
-        raise _lost(document, "it changed since it was added")
+    if hashlib.sha256(data).hexdigest() != document.sha256:
+        raise _lost(document, "its content is not what was added")
     return readers.read(data, document.file, document.edition, document.format)
 
 
@@ -125,7 +125,10 @@ def _added() -> list[Document]:
     if not manifest.exists():
         return []
     try:
-        return [Document(**row) for row in json.loads(manifest.read_text(encoding="utf-8"))]
+        rows = json.loads(manifest.read_text(encoding="utf-8"))
+        if not isinstance(rows, list):
+            raise ValueError("it is not a list")
+        return [Document(**row) for row in rows]
     except (ValueError, TypeError, OSError) as error:
         raise SticklerError(
             f"{manifest} cannot be read ({error}): delete it and add your documents again "
@@ -161,9 +164,9 @@ def _from_disk(source: str) -> bytes:
     try:
         with open(Path(source).expanduser(), "rb") as file:
             return file.read(readers.LARGEST + 1)
-    except OSError as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise SticklerError(
-            f"Could not read {source} ({error.strerror or error}): "
+            f"Could not read {source} ({getattr(error, 'strerror', None) or error}): "
             "name a rules text that you can open."
         ) from None
 

@@ -9,20 +9,23 @@ from typing import NamedTuple
 
 LETTERS = "abcdefghijkmnpqrstuvwxyz"
 DASH = r"[-\u2010-\u2015\u2212]"
-RULE = r"\d{3}\.\d{1,4}[a-z]{0,2}"  # never a bare section
+SECTION = r"[1-9]\d\d"
+RULE = rf"{SECTION}\.\d{{1,4}}[a-z]{{0,2}}"  # never a bare section
 
-_NUMBER = re.compile(r"(\d{3})(?:\.(\d{1,4})([a-z]{0,2}))?")
+_PLAIN = re.ASCII | re.IGNORECASE
+_NUMBER = re.compile(rf"({SECTION})(?:\.(\d{{1,4}})([a-z]{{0,2}}))?", re.ASCII)
 _TAIL = (  # a letter only right behind a dash: '702.19b to a creature' is no range
     rf"(?:(?:{DASH}(?P<short>\d{{1,4}}[a-z]{{0,2}}|[a-z]{{1,2}})"
     rf"|\s*(?:{DASH}|\bthrough\b|\bto\b)\s*(?:rules?\s+)?(?P<full>{RULE}))(?!\.?\w))?"
 )
-_RANGE = re.compile(rf"(?P<start>{RULE})(?!\w){_TAIL}", re.IGNORECASE)
+_RANGE = re.compile(rf"(?P<start>{RULE})(?!\w){_TAIL}", _PLAIN)
 _WHOLE_QUERY = re.compile(
-    rf"(?:rules?\s+|cr\s*)?(?P<start>{RULE}|\d{{3}})\.?{_TAIL}\W*", re.IGNORECASE
+    rf"(?:rules?\s+|cr\s*)?(?P<start>{RULE}|{SECTION})\.?{_TAIL}[\s?.!]*", _PLAIN
 )
 _SECTIONS = re.compile(
-    r"\b(?:rules?|sections?)\s+(?P<list>\d{3}(?!\d|\.\d)(?:(?:,|,?\s+(?:and|or))\s+(?:rules?\s+)?\d{3}(?!\d|\.\d))*)",
-    re.IGNORECASE,
+    rf"\b(?:rules?|sections?)\s+(?P<list>{SECTION}(?!\w|\.\d)"
+    rf"(?:(?:,|,?\s+(?:and|or))\s+(?:rules?\s+)?{SECTION}(?!\w|\.\d))*)",
+    _PLAIN,
 )
 _MOST_IN_A_RANGE = 200
 
@@ -80,8 +83,8 @@ def _next_letters(letters: str) -> str:
     if not letters:
         return "a"
     if letters[-1] == "z":
-        return _next_letters(letters[:-1]) + "a" if len(letters) > 1 else "aa"
-    return letters[:-1] + LETTERS[LETTERS.find(letters[-1]) + 1]
+        return _next_letters(letters[:-1]) + "a"
+    return letters[:-1] + min(letter for letter in LETTERS if letter > letters[-1])
 
 
 def expand(start: str, end: str | None) -> list[str]:

@@ -26,9 +26,12 @@ EmbedderName = Annotated[
 ]
 
 
+_NARROW = "utf" not in (sys.stdout.encoding or "").lower()  # JSON is then escaped, not damaged
+
+
 def show(result: object, lines: Iterable[str], as_json: bool) -> None:
     typer.echo(
-        json.dumps(result, ensure_ascii=False, indent=1) if as_json else "\n".join(lines).rstrip()
+        json.dumps(result, ensure_ascii=_NARROW, indent=1) if as_json else "\n".join(lines).rstrip()
     )
 
 

@@ -14,6 +14,7 @@ _HEADER = re.compile(
     r"number\nstringlengths\n\d+\n\d+\ntext\nstringlengths\n\S+\n\S+\n"
     r"examples\nlistlengths\n\d+\n\d+\n__index_level_0__\nint64\n\S+\n\S+\n"
 )
+_ROW = re.compile(r"\d{1,3}(?:,\d{3}){0,2}", re.ASCII)
 _ROWS_A_PAGE = 100
 _CUT = "..."
 
@@ -34,7 +35,7 @@ def read(text: str, document: str, edition: str | None) -> Reading:
     rules, rows = [], []
     for at in range(0, len(lines), 4):
         number, words, examples, row = lines[at : at + 4]
-        if not numbers.is_number(number) or not re.fullmatch(r"[\d,]+", row) or not words:
+        if not numbers.is_number(number) or not _ROW.fullmatch(row) or not words:
             raise damaged(document, f"what should be the row of a rule begins '{number[:40]}'")
         rows.append(int(row.replace(",", "")))
         rules.append(
@@ -64,9 +65,12 @@ def _uncut(words: str) -> str:
 def _examples(cell: str, number: str, document: str) -> tuple[Example, ...]:
     if not cell.endswith(_CUT):
         try:
-            return tuple(Example(text) for text in json.loads(cell))
-        except (ValueError, TypeError):
-            raise damaged(document, f"the examples of rule {number} are not a list") from None
+            texts = json.loads(cell)
+        except (ValueError, RecursionError):
+            texts = None
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise damaged(document, f"the examples of rule {number} are not a list of texts")
+        return tuple(Example(text) for text in texts)
     whole = cell.removeprefix("[").removesuffix(_CUT).strip().removeprefix('"')
-    *texts, last = whole.split('", "')
-    return (*(Example(text) for text in texts), Example(last.rstrip('"'), truncated=True))
+    *before, last = whole.split('", "')
+    return (*(Example(text) for text in before), Example(last.rstrip('"'), truncated=True))

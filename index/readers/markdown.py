@@ -10,7 +10,7 @@ from index.readers.parts import check_order, damaged, ends_a_sentence, undated
 from index.rulebook import Example, Reading, Rule, Stretch
 
 _SECTION = re.compile(r"#+ \**(\d{3})\.\** (.+)")
-_RULE = re.compile(r"(?:\+ )?\**(\d{3}\.[\d*]*\d(?:\*\*)?[\d]*[a-z]{0,2})\.?\**\s+(\S.*)")
+_RULE = re.compile(r"(?:\+ )?\**(\d{3}\.[\d*]{1,8}[a-z]{0,2})\.?\**\s+(\S.*)")
 _EXAMPLE = re.compile(r"\s+Example: (.+)")
 
 
@@ -33,7 +33,7 @@ def read(text: str, document: str, edition: str | None) -> Reading:
         elif match := _RULE.fullmatch(line.rstrip()):
             number = match[1].replace("*", "")
             if number in found or not numbers.is_number(number):
-                raise damaged(document, f"rule {number[:20]} stands there twice")
+                raise damaged(document, f"'{number}' is no number, or stands there twice")
             found[number] = [match[2]]
         elif match := _EXAMPLE.fullmatch(line.rstrip()):
             if not number:
@@ -53,5 +53,6 @@ def read(text: str, document: str, edition: str | None) -> Reading:
         ending = last.examples[-1].text if last.examples else last.text
         if not ends_a_sentence(ending):
             raise damaged(document, f"it breaks off in rule {last.number}")
+        notices.append(f"It ends with rule {last.number}; nothing in it says whether that is all.")
     stretches = tuple(Stretch.of_section(section) for section in sections)
     return Reading(document, edition, rules, sections, (), stretches, tuple(notices))

@@ -6,13 +6,15 @@ and the credits. Numbers may lack their full stop, have one too many, or no spac
 
 import re
 
+from index import numbers
 from index.readers.parts import check_order, damaged, iso_date
 from index.rulebook import Example, GlossaryEntry, Reading, Rule
 
 _TITLE = re.compile(r"_?Magic: The Gathering_? Comprehensive Rules|.{0,80}Comprehensive Rules")
 _EFFECTIVE = re.compile(r"effective as of (\w+) (\d{1,2}), (\d{4})")
 _SECTION = re.compile(r"(\d|\d{3})\. (\S.*)")
-_RULE = re.compile(r"(\d{3}\.\d+[a-z]{0,2})(?:\.\s*|\s+)(\S.*)")
+_RULE = re.compile(rf"({numbers.RULE})(?:\.\s*|\s+)(\S.*)", re.ASCII)
+_LIKE_A_RULE = re.compile(r"\d{3}\.\d", re.ASCII)
 _SENSE = re.compile(r"\d+\. (.+)")
 _ITALICS = re.compile(r"_(?=\S)([^_\n]+?)(?<=\S)_")
 
@@ -27,14 +29,14 @@ def read(text: str, document: str, edition: str | None) -> Reading:
     if effective is None:
         raise damaged(document, "the day the rules take effect is missing")
     month, day, year = effective.groups()
-    stated = iso_date(day, month, year, document)
+    stated = iso_date(year, month, day, document)
     if edition not in (None, stated):
         raise damaged(document, f"it took effect on {stated}, not on {edition}")
     if text.lstrip().startswith("_"):
         text = _ITALICS.sub(r"\1", text)
     lines = [line.strip() for line in text.split("\n")]
     promised, body, glossary = _divide(lines, document)
-    sections, rules, notices = _body(body, stated, document)
+    sections, rules, notices = _body(body, promised, stated, document)
     missing = [number for number in promised if number not in sections]
     if missing:
         raise damaged(document, f"the contents list section {missing[0]}, but it is not there")
@@ -64,7 +66,7 @@ def _divide(lines: list[str], document: str) -> tuple[dict[str, str], list[str],
 
 
 def _body(
-    lines: list[str], edition: str, document: str
+    lines: list[str], promised: dict[str, str], edition: str, document: str
 ) -> tuple[dict[str, str], tuple[Rule, ...], list[str]]:
     sections: dict[str, str] = {}
     found: dict[str, list[str]] = {}
@@ -79,10 +81,10 @@ def _body(
                 raise damaged(document, f"rule {match[1]} stands behind rule {number}")
             number = match[1]
             found.setdefault(number, []).append(match[2])
-        elif match := _SECTION.fullmatch(line):
+        elif (match := _SECTION.fullmatch(line)) and promised.get(match[1]) == match[2]:
             sections[match[1]] = match[2]
             number = ""
-        elif not number:
+        elif not number or _LIKE_A_RULE.match(line):
             raise damaged(document, f"a line that is no rule begins '{line[:40]}'")
         elif match := re.fullmatch(r"Example: ?(.+)", line):
             examples.setdefault(number, []).append(Example(match[1]))

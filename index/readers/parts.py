@@ -35,10 +35,11 @@ def undated(document: str) -> SticklerError:
     )
 
 
-def iso_date(day: str, month: str, year: str, document: str) -> str:
-    """('1', 'October', '2009') -> '2009-10-01'."""
+def iso_date(year: str, month: str, day: str, document: str) -> str:
+    """('2009', '10' or 'October', '1') -> '2009-10-01'."""
     try:
-        return datetime.date(int(year), MONTHS.index(month) + 1, int(day)).isoformat()
+        at = int(month) if month.isdecimal() else MONTHS.index(month) + 1
+        return datetime.date(int(year), at, int(day)).isoformat()
     except ValueError:
         raise damaged(document, f"'{month} {day}, {year}' is not a date") from None
 

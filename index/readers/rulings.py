@@ -6,7 +6,7 @@ Each wording carries the day it is from; '<-cost->' stands for '[cost]'.
 import re
 
 from index import numbers
-from index.readers.parts import check_order, damaged
+from index.readers.parts import check_order, damaged, iso_date
 from index.rulebook import Example, Reading, Rule, Stretch
 
 _SECTION = re.compile(r"General Rulings - (\d{3})\1 - (.+)")
@@ -64,7 +64,7 @@ def read(text: str, document: str, edition: str | None) -> Reading:
 
 def _once(number: str, found: dict[str, tuple[str, str | None]], document: str) -> None:
     if number in found or not numbers.is_number(number):
-        raise damaged(document, f"rule {number[:20]} stands there twice")
+        raise damaged(document, f"'{number[:20]}' is no number, or stands there twice")
 
 
 def _dated(words: str, number: str, document: str) -> tuple[str, str]:
@@ -72,5 +72,6 @@ def _dated(words: str, number: str, document: str) -> tuple[str, str]:
     stamp = _STAMP.search(words)
     if stamp is None:
         raise damaged(document, f"a wording of rule {number} has no date")
-    plain = re.sub(r"<-(.*?)->", r"[\1]", words[: stamp.start()])
-    return plain, "-".join(stamp.groups())
+    plain = re.sub(r"<-([^<>]*)->", r"[\1]", words[: stamp.start()])
+    year, month, day = stamp.groups()
+    return plain, iso_date(year, month, day, document)

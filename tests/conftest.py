@@ -1,0 +1,51 @@
+"""What the tests share: a home of their own, the shipped book, a small release, the real ones."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import texts
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # else 'index' could be found as the folder tests/index
+
+from index import library  # noqa: E402
+from index.editions import Rulebook  # noqa: E402
+
+os.environ["STICKLER_HOME"] = os.devnull  # what is read before a test starts is no user's either
+settings.register_profile("stickler", deadline=None, derandomize=True, database=None)
+settings.load_profile("stickler")
+
+RELEASES = Path(__file__).resolve().parents[2] / "shared" / "releases"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The user's data folder: a fresh one for every test, which does not exist yet."""
+    folder = tmp_path_factory.mktemp("home") / "stickler"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STICKLER_HOME", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def book() -> Rulebook:
+    """The rulebook of the documents that ship."""
+    return library.load(d for d in library.documents() if d.added is None)
+
+
+@pytest.fixture(scope="session")
+def releases() -> Path:
+    """The folder of whole releases, which is never part of the project."""
+    if not RELEASES.is_dir():
+        pytest.skip("the folder ../shared/releases is absent: tests of whole releases skipped")
+    return RELEASES
+
+
+@pytest.fixture(scope="session")
+def small_release() -> Callable[..., str]:
+    """A text in the publisher's form, with its quirks, that took effect on the day named."""
+    return texts.small_release
