@@ -13,6 +13,7 @@ import typer
 import eval.commands
 import index.commands
 from index.errors import SticklerError
+from index.terminal import fail
 
 app = typer.Typer(
     help="Answers questions about a numbered rulebook, on your own machine, citing every rule.",
@@ -42,10 +43,10 @@ def main() -> None:
     except SticklerError as error:
         if debug:
             raise
-        typer.echo(f"Error: {error}", err=True)
+        fail(f"Error: {error}")
         raise SystemExit(1) from None
     except KeyboardInterrupt:
-        typer.echo("Stopped.", err=True)
+        fail("Stopped.")
         raise SystemExit(1) from None
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -54,7 +55,7 @@ def main() -> None:
         if debug:
             raise
         what = f"{type(error).__name__}: {error}"
-        typer.echo(f"Error: Stickler failed ({what}): run it again with --debug.", err=True)
+        fail(f"Error: Stickler failed ({what}): run it again with --debug.")
         raise SystemExit(1) from None
 
 

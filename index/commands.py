@@ -123,6 +123,8 @@ def remove(
 @rules_app.command("documents")
 def list_documents(edition: EditionName = None, as_json: Json = False) -> None:
     """List the rules texts: what ships and what you added."""
+    if edition is not None:
+        library.load().edition(edition)  # an edition that is not there is an error
     rows = []
     for document in library.documents():
         if edition in (None, document.edition):
@@ -244,11 +246,9 @@ def _cut_off(truncated: bool) -> str:
 
 
 def _changed(kind: history.Change, text: str) -> str:
-    """Marks that survive where colours do not."""
+    """Marks that need no colours: [-gone-] and {+new+}."""
     words, space = text.rstrip(), text[len(text.rstrip()) :]
-    if kind == "gone":
-        return typer.style(f"[-{words}-]", fg="red") + space
-    return typer.style(f"{{+{words}+}}", fg="green") + space if kind == "new" else text
+    return {"same": text, "gone": f"[-{words}-]{space}", "new": f"{{+{words}+}}{space}"}[kind]
 
 
 def _one_line(text: str) -> str:

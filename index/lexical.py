@@ -117,7 +117,7 @@ def _forms(word: str) -> str:
         return stem + r"s?"
     if word.endswith("e"):
         stem = f"{re.escape(word[:-1])}e?"
-    elif re.search(r"[^aeiou][aeiou][bdgmnprt]$", word):
+    elif re.search(r"[^aeiou][aeiou][bcdgmnprt]$", word):
         stem = f"{stem}{word[-1]}?"
     return stem + _ENDINGS
 

@@ -52,8 +52,19 @@ def progress_bar(label: str) -> "Progress":
     def step(done: int, total: int) -> None:
         if not bar:
             bar.append(tqdm(total=total, desc=label, file=sys.stderr, leave=False))
+            _open_bars.extend(bar)
         bar[0].update(done - bar[0].n)
         if done >= total:
             bar[0].close()
 
     return step
+
+
+_open_bars: list[Any] = []
+
+
+def fail(message: str) -> None:
+    """Say on standard error, on a line of its own, why a command ends here."""
+    for bar in _open_bars:
+        bar.close()
+    typer.echo(message, err=True)

@@ -12,8 +12,10 @@ from hypothesis import settings
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # else 'index' could be found as the folder tests/index
 
-from index import library  # noqa: E402
+from index import library, store  # noqa: E402
 from index.editions import Rulebook  # noqa: E402
+from index.embed import Embedder  # noqa: E402
+from index.search import Searcher  # noqa: E402
 
 os.environ["STICKLER_HOME"] = os.devnull  # what is read before a test starts is no user's either
 settings.register_profile("stickler", deadline=None, derandomize=True, database=None)
@@ -49,3 +51,21 @@ def releases() -> Path:
 def small_release() -> Callable[..., str]:
     """A text in the publisher's form, with its quirks, that took effect on the day named."""
     return texts.small_release
+
+
+@pytest.fixture(scope="session")
+def built_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the real index of the shipped documents; tests only read it."""
+    folder = tmp_path_factory.mktemp("built")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STICKLER_HOME", str(folder))
+        store.build(library.load(), Embedder())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def searcher(built_home: Path) -> Searcher:
+    """The real search over the shipped documents."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STICKLER_HOME", str(built_home))
+        return Searcher.open()

@@ -6,7 +6,7 @@ The bold may end inside a number: '**702.10**0a' is 702.100a.
 import re
 
 from index import numbers
-from index.readers.parts import check_order, damaged, ends_a_sentence, undated
+from index.readers.parts import check_order, damaged, undated
 from index.rulebook import Example, Reading, Rule, Stretch
 
 _SECTION = re.compile(r"#+ \**(\d{3})\.\** (.+)")
@@ -49,10 +49,8 @@ def read(text: str, document: str, edition: str | None) -> Reading:
         for n, texts in found.items()
     )
     if rules:
-        last = rules[-1]
-        ending = last.examples[-1].text if last.examples else last.text
-        if not ends_a_sentence(ending):
-            raise damaged(document, f"it breaks off in rule {last.number}")
-        notices.append(f"It ends with rule {last.number}; nothing in it says whether that is all.")
+        if not text.endswith("\n"):
+            raise damaged(document, f"its last line has no end: it breaks off in {number}")
+        notices.append(f"It ends with rule {number}; nothing in it says whether that is all.")
     stretches = tuple(Stretch.of_section(section) for section in sections)
     return Reading(document, edition, rules, sections, (), stretches, tuple(notices))

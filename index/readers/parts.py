@@ -1,7 +1,6 @@
 """What the readers share: words for what is wrong, the order of numbers, the day in a date."""
 
 import datetime
-import re
 from collections.abc import Iterable
 
 from index import numbers
@@ -21,7 +20,6 @@ MONTHS = [
     "November",
     "December",
 ]
-_ENDS_A_SENTENCE = re.compile(r"[.!?:;”\"’)\]}]$")
 
 
 def damaged(document: str, what: str) -> SticklerError:
@@ -54,7 +52,3 @@ def check_order(found: Iterable[str], document: str) -> list[str]:
             notices.append(f"Nothing stands between rules {previous} and {number}.")
         previous = number
     return notices
-
-
-def ends_a_sentence(text: str) -> bool:
-    return _ENDS_A_SENTENCE.search(text) is not None

@@ -69,10 +69,22 @@ def test_a_sound_document_has_the_order_that_the_tests_below_go_by(name):
     assert order(SOUND[name][0].decode()) == [rule.number for rule in WHOLE[name].rules]
 
 
+def warned(found, ends_open):
+    """True where a notice says more than every Markdown text's: 'It ends with rule 702.153b'."""
+    return any(ends_open or not notice.startswith("It ends with") for notice in found.notices)
+
+
 def holds_only_whole_rules(name, data):
+    """Inside a line a cut can be seen: no notice excuses half a text that is not marked as cut."""
     found = outcome(data, name)
-    if found is not None and not found.notices:
-        assert found.rules == WHOLE[name].rules[: len(found.rules)], f"cut at byte {len(data)}"
+    if found is None or warned(found, ends_open=data.endswith(b"\n")):
+        return
+    expected = WHOLE[name].rules[: len(found.rules)]
+    if found.rules[-1].truncated and not expected[-1].truncated:
+        assert expected[-1].text.startswith(found.rules[-1].text)
+        assert found.rules[:-1] == expected[:-1]
+    else:
+        assert found.rules == expected, f"cut at byte {len(data)}"
 
 
 @every_document
@@ -124,7 +136,7 @@ def test_a_document_without_some_lines_says_nothing_new(name, data):
     start = data.draw(st.integers(0, len(lines) - 1))
     end = data.draw(st.integers(start + 1, min(len(lines), start + 40)))
     found = outcome("\n".join(lines[:start] + lines[end:]).encode(), name)
-    if found is not None and not found.notices and name != "release":
+    if found is not None and not warned(found, ends_open=False) and name != "release":
         texts = {rule.number: rule.text for rule in WHOLE[name].rules}
         for rule in found.rules:
             assert texts[rule.number].startswith(rule.text), (start, end)
