@@ -42,7 +42,7 @@ browser: .venv/test
 	@$(BIN)/python tests/browser.py
 
 bench: .venv/test
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench | tee bench/RESULTS.new
 
 # The runtime's packages first, then what the development extra adds.
 lock:

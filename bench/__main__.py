@@ -1,12 +1,13 @@
 """All benchmarks. Run as: python -m bench > bench/RESULTS.md"""
 
-from bench import search, start
+from bench import fusion, search, start
 
 
 def main() -> None:
     print("# Last run of `make bench`")
     start.main()
     search.main()
+    fusion.main()
 
 
 if __name__ == "__main__":

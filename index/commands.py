@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from index import history, library, numbers
+from index import library, numbers
 from index.embed import DEFAULT as EMBEDDER
 from index.errors import SticklerError
 from index.rulebook import Edition, Rule
@@ -73,6 +73,8 @@ def show_history(
     as_json: Json = False,
 ) -> None:
     """Show a rule's text in every edition, and what changed word by word."""
+    from index import history  # the comparison of texts is loaded where it is needed
+
     book = library.load()
     rows, lines = [], []
     for rule in book.edition(edition).find(query):
@@ -245,7 +247,7 @@ def _cut_off(truncated: bool) -> str:
     return " [cut off in the source]" if truncated else ""
 
 
-def _changed(kind: history.Change, text: str) -> str:
+def _changed(kind: str, text: str) -> str:
     """Marks that need no colours: [-gone-] and {+new+}."""
     words, space = text.rstrip(), text[len(text.rstrip()) :]
     return {"same": text, "gone": f"[-{words}-]{space}", "new": f"{{+{words}+}}{space}"}[kind]

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import cached_property
@@ -13,6 +12,8 @@ from index import files
 from index.errors import SticklerError
 
 if TYPE_CHECKING:
+    import sqlite3
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -117,7 +118,9 @@ def _packaged() -> Path:
     return Path(MODEL_DIR)
 
 
-def _open_cache(model: str) -> sqlite3.Connection:
+def _open_cache(model: str) -> "sqlite3.Connection":
+    import sqlite3
+
     path = files.home() / "cache" / f"embeddings-{model}.sqlite"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +133,7 @@ def _open_cache(model: str) -> sqlite3.Connection:
     return cache
 
 
-def _cached(cache: sqlite3.Connection, keys: Sequence[bytes]) -> "dict[bytes, Vectors]":
+def _cached(cache: "sqlite3.Connection", keys: Sequence[bytes]) -> "dict[bytes, Vectors]":
     import numpy as np
 
     known: dict[bytes, Vectors] = {}
@@ -143,7 +146,9 @@ def _cached(cache: sqlite3.Connection, keys: Sequence[bytes]) -> "dict[bytes, Ve
     return known
 
 
-def _keep(cache: sqlite3.Connection, vectors: "dict[bytes, Vectors]") -> None:
+def _keep(cache: "sqlite3.Connection", vectors: "dict[bytes, Vectors]") -> None:
+    import sqlite3
+
     rows = [(key, row.tobytes()) for key, row in vectors.items()]
     try:
         with cache:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +19,8 @@ def home() -> Path:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that its place holds either the old content or the new, never a part."""
+    import tempfile
+
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -4,6 +4,7 @@ A number is a section (702), a rule (702.19) or a subrule (702.19b). Letters ski
 run on past z with aa.
 """
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -42,6 +43,7 @@ class Number(NamedTuple):
         return f"{self.section}.{self.rule}{self.letters}" if self.rule else str(self.section)
 
 
+@functools.lru_cache(maxsize=1 << 17)
 def parse(number: str) -> Number:
     """'702.19b' -> its parts; ValueError for anything that is not a rule number."""
     match = _NUMBER.fullmatch(number)
@@ -65,8 +67,7 @@ def parent(number: str) -> str | None:
 
 def group(number: str) -> str:
     """The rule a subrule belongs to: 702.19 for 702.19 and 702.19b."""
-    parts = parse(number)
-    return f"{parts.section}.{parts.rule}" if parts.rule else number
+    return number.rstrip("abcdefghijklmnopqrstuvwxyz")
 
 
 def follows(number: str, previous: str) -> bool:

@@ -7,8 +7,8 @@ it: a reader finds the old index or the new one, never a part.
 import datetime
 import hashlib
 import json
-import os
 import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -96,7 +96,6 @@ def build(
         if known and not stale(known) and known["model"]["hash"] == embedder.hash:
             return known
         now = datetime.datetime.now(datetime.UTC)
-        place = folder() / f"{now:%Y%m%dT%H%M%S}-{os.getpid()}"
         documents = _documents()
         found = {
             name: [passage for passage in passages(book.edition(name)) if passage.embedded]
@@ -112,6 +111,8 @@ def build(
             "documents": documents,
             "views": {name: len(those) for name, those in found.items()},
         }
+        with files.explained(folder()):
+            place = Path(tempfile.mkdtemp(prefix=f"{now:%Y%m%dT%H%M%S}-", dir=folder()))
         try:
             with files.explained(place):
                 _write(place, found, vectors, manifest)
