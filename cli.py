@@ -12,6 +12,7 @@ import typer
 
 import eval.commands
 import index.commands
+import qa.commands
 from index.errors import SticklerError
 from index.terminal import fail
 
@@ -21,6 +22,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(qa.commands.app)
 app.add_typer(index.commands.app)
 app.add_typer(eval.commands.app)
 

@@ -45,3 +45,18 @@ def check_baselines(embedder: EmbedderName = EMBEDDER, as_json: Json = False) ->
             f"{len(missed)} of {len(results)} published figures were missed: find the change that "
             "lowered them, or publish the new figures in eval/baselines.toml."
         )
+
+
+@eval_app.command("calibrate")
+def calibrate(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
+    """Fit anew when to answer and how sure to be; writes qa/confidence.json."""
+    from eval.calibrate import fit
+    from index.search import Searcher
+
+    report = fit(Searcher.open(embedder, progress_bar("Embedding")))
+    lines = [
+        f"{table}: {what:22} {figure} of {figure.items}"
+        for table, figures in report.items()
+        for what, figure in figures.items()
+    ]
+    show(report, lines, as_json)

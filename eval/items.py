@@ -6,6 +6,7 @@ While an item is asked, the passages it was made from are masked: else it would 
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from index.editions import CURRENT, Rulebook
 from index.errors import SticklerError
@@ -24,11 +25,30 @@ class EvalItem:
     masked: tuple[str, ...] = ()
     edition: str = CURRENT
     source: str = ""
+    split: str = ""
 
 
 def players() -> list[EvalItem]:
-    """Questions in players' words."""
-    lines = (_SETS / "players.jsonl").read_text(encoding="utf-8").splitlines()
+    """Questions in players' words: they measure and choose, and nothing is fitted on them."""
+    return _questions("players.jsonl")
+
+
+def practice() -> list[EvalItem]:
+    """Questions in players' words about other rules, for fitting and training."""
+    return _questions("practice.jsonl")
+
+
+def unanswerable() -> list[EvalItem]:
+    """Questions that the shipped rules do not settle, in the splits train, calibrate and test."""
+    names = sorted(path.name for path in _SETS.glob("unanswerable*.jsonl"))
+    return [
+        EvalItem(row["id"], row["kind"], row["question"], (), split=row["split"], source=name)
+        for name in names
+        for row in _rows(name)
+    ]
+
+
+def _questions(name: str) -> list[EvalItem]:
     return [
         EvalItem(
             id=row["id"],
@@ -37,10 +57,14 @@ def players() -> list[EvalItem]:
             gold_rules=tuple(row["gold_rules"]),
             gold_answer=row["answer"],
             gold_verdict=row["verdict"],
-            source="players.jsonl",
+            source=name,
         )
-        for row in map(json.loads, lines)
+        for row in _rows(name)
     ]
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (_SETS / name).read_text(encoding="utf-8").splitlines()]
 
 
 def examples(book: Rulebook) -> list[EvalItem]:

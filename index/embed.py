@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 DEFAULT = "all-MiniLM-L6-v2"
 _CHUNK = 256  # texts between two commits to the cache: what a kill can lose
-_PROBE = 1 << 16
 
 Progress = Callable[[int, int], None]
 
@@ -51,18 +50,7 @@ class Embedder:
 
     @cached_property
     def hash(self) -> str:
-        """Tells one model's files from another's: names, sizes, and both ends of each file."""
-        digest = hashlib.sha256()
-        for path in sorted(self.folder.rglob("*")):
-            if path.suffix not in {".json", ".safetensors", ".bin", ".txt", ".model"}:
-                continue
-            size = path.stat().st_size
-            digest.update(f"{path.relative_to(self.folder).as_posix()}:{size}\n".encode())
-            with path.open("rb") as file:
-                digest.update(file.read(_PROBE))
-                file.seek(max(0, size - _PROBE))
-                digest.update(file.read(_PROBE))
-        return digest.hexdigest()[:16]
+        return files.fingerprint(self.folder)
 
     @cached_property
     def model(self) -> Any:

@@ -1,11 +1,14 @@
 """Files that matter: written beside their place, flushed, renamed; never half there."""
 
 import contextlib
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from index.errors import SticklerError
+
+_PROBE = 1 << 16  # bytes
 
 
 def home() -> Path:
@@ -15,6 +18,21 @@ def home() -> Path:
     import platformdirs
 
     return platformdirs.user_data_path("stickler", appauthor=False)
+
+
+def fingerprint(folder: Path) -> str:
+    """Tells one model's files from another's: names, sizes, and both ends of each file."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix not in {".json", ".safetensors", ".bin", ".txt", ".model", ".jinja"}:
+            continue
+        size = path.stat().st_size
+        digest.update(f"{path.relative_to(folder).as_posix()}:{size}\n".encode())
+        with path.open("rb") as file:
+            digest.update(file.read(_PROBE))
+            file.seek(max(0, size - _PROBE))
+            digest.update(file.read(_PROBE))
+    return digest.hexdigest()[:16]
 
 
 def write_whole(path: Path, data: bytes) -> None:

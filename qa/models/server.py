@@ -1,0 +1,320 @@
+"""A model of an OpenAI-compatible server (llama.cpp, Ollama, vLLM ...), over plain HTTP.
+
+Server("llama3.2@http://127.0.0.1:11434/v1"), or the address alone for the first model it offers.
+"""
+
+import hashlib
+import http.client
+import json
+import math
+import os
+import queue
+import re
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+from index.errors import SticklerError
+from qa.models import Prompt
+
+CONNECT_SECONDS = 5.0
+PIECE_SECONDS = 60.0  # between two signs of life
+BACK_OFF = (0.3, 1.0)  # seconds before the second try and before the third
+KEY = "STICKLER_API_KEY"
+_BUSY = {429, 502, 503}
+_MOST = 1 << 24  # bytes of one line, or of an answer that does not stream
+_POLL = 0.02
+_ADDRESS = "check the address, which mostly ends in /v1"
+_OTHER = "choose another --model"
+
+Give = Callable[[str], bool]  # hands a piece over; True says that no other is wanted
+
+
+class Server:
+    """A model behind an address; no question leaves before one is asked."""
+
+    context = 4096
+
+    def __init__(self, name: str) -> None:
+        model, self.address = _parts(name)
+        self.model = model or _Call(self.address, "/models").models()[0]
+        self.name = f"{self.model}@{self.address}"
+
+    @property
+    def hash(self) -> str:
+        return hashlib.sha256(self.name.encode()).hexdigest()[:16]
+
+    def count(self, text: str) -> int:
+        """An estimate: a server does not say."""
+        return math.ceil(len(text) / 3.5)
+
+    def generate(self, prompts: Sequence[Prompt], limit: int) -> list[str]:
+        # One after the other and streamed, so that neither a place in the server's queue nor a
+        # long answer passes for a time-out.
+        return ["".join(self.stream(prompt, limit, threading.Event())) for prompt in prompts]
+
+    def stream(self, prompt: Prompt, limit: int, stop: threading.Event) -> Iterator[str]:
+        body = {
+            "model": self.model,
+            "messages": messages(prompt),
+            "temperature": 0,
+            "max_tokens": limit,
+            "stream": True,
+        }
+        call = _Call(self.address, "/chat/completions", body)
+        try:
+            yield from from_thread(call.pieces, stop)
+        finally:
+            call.cut()
+
+
+def messages(prompt: Prompt) -> list[dict[str, str]]:
+    """A prompt as a chat; half a surrogate, which no JSON parser takes, turns into '?'."""
+    parts = {"system": prompt.system, "user": prompt.user}
+    return [
+        {"role": role, "content": text.encode(errors="replace").decode()}
+        for role, text in parts.items()
+        if text
+    ]
+
+
+def from_thread(work: Callable[[Give], None], stop: threading.Event) -> Iterator[str]:
+    """What `work` gives in a thread of its own, so that a stop need not wait for a piece."""
+    given: queue.SimpleQueue[str | BaseException | None] = queue.SimpleQueue()
+    left = threading.Event()
+
+    def give(piece: str) -> bool:
+        if piece:
+            given.put(piece)
+        # The last: Python waits at its end for this thread, which then must not go on for long.
+        return left.is_set() or stop.is_set() or not threading.main_thread().is_alive()
+
+    def run() -> None:
+        try:
+            work(give)
+            given.put(None)
+        except BaseException as error:
+            given.put(error)
+
+    if stop.is_set():
+        return
+    threading.Thread(target=run, name="stickler-model").start()
+    try:
+        while not stop.is_set():
+            try:
+                piece = given.get(timeout=_POLL)
+            except queue.Empty:
+                continue
+            if piece is None:
+                return
+            if isinstance(piece, BaseException):
+                raise piece
+            yield piece
+    finally:
+        left.set()
+
+
+class _Call:
+    """One request, which another thread can cut off."""
+
+    def __init__(self, address: str, path: str, body: dict[str, Any] | None = None) -> None:
+        self.address, self.path, self.body = address, path, body
+        self._over = threading.Event()
+        self._socket: socket.socket | None = None
+
+    def cut(self) -> None:
+        """Close the connection, so that the server can stop as well."""
+        self._over.set()
+        if self._socket:
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+    def models(self) -> list[str]:
+        """The names that /models lists, at least one."""
+        with closing(self._opened()) as response:
+            answer = self._json(self._read(response.read))
+        try:
+            names = [str(model["id"]) for model in answer["data"] or ()]
+        except (LookupError, TypeError):
+            raise self._error("does not list its models", _ADDRESS) from None
+        if not names:
+            raise self._error("offers no model", f"load one there, or {_OTHER}")
+        return names
+
+    def pieces(self, give: Give) -> None:
+        """An answer, streamed or whole."""
+        with closing(self._opened()) as response:
+            if response.headers.get_content_type() != "text/event-stream":
+                give(self._text(self._json(self._read(response.read)), "message"))
+                return
+            begun = ended = False
+            while not ended and (line := self._read(response.readline)):
+                field, _, data = line.strip().partition(b":")
+                if field != b"data":
+                    continue
+                if data.strip() == b"[DONE]":
+                    ended = True
+                elif (event := self._json(data)).get("choices") != []:  # else figures about the use
+                    begun = True
+                    if give(self._text(event, "delta")):
+                        return
+                    ended = bool(event["choices"][0].get("finish_reason"))
+        if not begun:
+            raise self._error("answered without any choices", _ADDRESS)
+        if not ended:
+            raise self._error("broke off in the middle of its answer", "look at its log")
+
+    def _opened(self) -> http.client.HTTPResponse:
+        """The response to the request, tried again while nothing of an answer has come."""
+        for seconds in (*BACK_OFF, 0):
+            try:
+                response = self._sent()
+            except TimeoutError:
+                raise self._late(PIECE_SECONDS if self._socket else CONNECT_SECONDS) from None
+            except ssl.SSLError as error:
+                raise self._error(
+                    f"offers no safe connection ({error.reason})",
+                    "check its certificate and the address",
+                ) from None
+            except (OSError, UnicodeError, http.client.HTTPException) as error:
+                problem = SticklerError(
+                    f"No server answers at {self.address} ({_reason(error)}): start it or {_OTHER}."
+                )
+            else:
+                if response.status == 200:
+                    return response
+                with closing(response):
+                    problem = self._refusal(response)
+                if response.status not in _BUSY:
+                    raise problem
+            if self._over.wait(seconds):
+                break
+        raise problem
+
+    def _sent(self) -> http.client.HTTPResponse:
+        parts = urlsplit(self.address)
+        secure = parts.scheme == "https"
+        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        connection = kind(parts.hostname or "", parts.port, timeout=CONNECT_SECONDS)
+        self._socket = None
+        try:
+            connection.connect()
+            self._socket = connection.sock
+            self._socket.settimeout(PIECE_SECONDS)
+            if self._over.is_set():
+                raise ConnectionAbortedError
+            body = json.dumps(self.body).encode() if self.body else None
+            method = "POST" if body else "GET"
+            connection.request(method, parts.path + self.path, body, _headers())
+            return connection.getresponse()
+        finally:
+            if connection.sock:
+                connection.sock.close()  # which waits for the response, if there is one
+
+    def _read(self, read: Callable[[int], bytes]) -> bytes:
+        try:
+            data = read(_MOST)
+        except TimeoutError:
+            raise self._late(PIECE_SECONDS) from None
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            what = f"broke off in the middle of its answer ({_reason(error)})"
+            raise self._error(what, "look at its log") from None
+        if len(data) >= _MOST:
+            raise self._error("sent more than 16 MiB at once", _OTHER)
+        return data
+
+    def _json(self, data: bytes) -> dict[str, Any]:
+        try:
+            answer = json.loads(data)
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise self._error(
+                f"did not answer in JSON ('{_short(data.decode(errors='replace'))}')", _ADDRESS
+            )
+        if answer.get("error"):
+            raise self._error(f"failed ({_said(answer)})", f"look at its log, or {_OTHER}")
+        return answer
+
+    def _text(self, answer: dict[str, Any], part: str) -> str:
+        try:
+            text = answer["choices"][0][part].get("content")
+        except (LookupError, TypeError, AttributeError):
+            raise self._error("answered without any choices", _ADDRESS) from None
+        return text if isinstance(text, str) else ""
+
+    def _refusal(self, response: http.client.HTTPResponse) -> SticklerError:
+        status = response.status
+        if 300 <= status < 400:
+            place = _short(response.getheader("Location", ""))
+            return self._error(
+                f"points to '{place}', which is not followed", f"trust it or {_OTHER}"
+            )
+        if status in {401, 403}:
+            if os.environ.get(KEY):
+                return self._error(f"refuses the key in {KEY}", "set another")
+            return self._error("wants a key", f"set {KEY}")
+        if status == 404:
+            return self._unknown()
+        said = "it does not say why"
+        with suppress(SticklerError, ValueError):
+            said = _said(json.loads(self._read(response.read))) or said
+        remedy = "wait, then ask again" if status in _BUSY else "look at its log"
+        return self._error(f"answered with HTTP {status} ({said})", f"{remedy}, or {_OTHER}")
+
+    def _unknown(self) -> SticklerError:
+        model = self.body["model"] if self.body else ""
+        with suppress(SticklerError):
+            if model and model not in (names := _Call(self.address, "/models").models()):
+                more = f" or {len(names) - 5} more" if len(names) > 5 else ""
+                offer = ", ".join(map(_short, names[:5])) + more
+                return self._error(f"knows no model '{_short(model)}'", f"choose of {offer}")
+        return self._error(f"has no {self.path}", _ADDRESS)
+
+    def _late(self, seconds: float) -> SticklerError:
+        return self._error(f"said nothing for {seconds:g} seconds", f"ask again, or {_OTHER}")
+
+    def _error(self, what: str, remedy: str) -> SticklerError:
+        return SticklerError(f"The server at {self.address} {what}: {remedy}.")
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """The model, or nothing, and the address of a setting."""
+    found = re.fullmatch(r"(?:(.+)@)?(https?://[^\s@?#]+)", name)
+    with suppress(ValueError):  # a port out of range, half an IPv6 address
+        if found and urlsplit(found[2]).hostname and urlsplit(found[2]).port != 0:
+            return found[1] or "", found[2].rstrip("/")
+    # The value is not repeated: what stands before an @ may be a password.
+    raise SticklerError(
+        "The --model is no server's address that can be used: write MODEL@http://HOST:PORT/v1, "
+        f"and a key, if there is one, into {KEY}."
+    )
+
+
+def _headers() -> dict[str, str]:
+    headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
+    if key := os.environ.get(KEY, "").strip():
+        if not (key.isascii() and key.isprintable()):
+            raise SticklerError(f"The key in {KEY} holds characters that no key has: set another.")
+        headers["Authorization"] = f"Bearer {key}"
+    return headers
+
+
+def _said(answer: Any) -> str:
+    """What a server says of its failure."""
+    error = answer.get("error", "") if isinstance(answer, dict) else answer
+    return _short(str(error.get("message", "") if isinstance(error, dict) else error))
+
+
+def _short(text: str) -> str:
+    if key := os.environ.get(KEY, "").strip():
+        text = text.replace(key, "***")  # some servers repeat it
+    return text if len(text) <= 120 else text[:120] + " ..."
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
