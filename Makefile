@@ -13,7 +13,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
 run: .venv/run
 	$(BIN)/stickler index build
-	$(BIN)/stickler search -k 3 "Does my trampler have to kill every blocker before damage gets through?"
+	$(BIN)/stickler ask "Can a creature with reach block my flyer?"
 
 test: .venv/test browser
 	$(BIN)/ruff check .

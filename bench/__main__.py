@@ -1,11 +1,12 @@
 """All benchmarks. Run as: python -m bench > bench/RESULTS.md"""
 
-from bench import fusion, search, start
+from bench import answers, fusion, search, start
 
 
 def main() -> None:
     print("# Last run of `make bench`")
     start.main()
+    answers.main()
     search.main()
     fusion.main()
 

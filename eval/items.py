@@ -4,6 +4,7 @@ While an item is asked, the passages it was made from are masked: else it would 
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,8 +96,12 @@ def examples(book: Rulebook) -> list[EvalItem]:
 
 def load(name: str, book: Rulebook) -> list[EvalItem]:
     """A set by its name."""
-    if name == "players":
-        return players()
-    if name == "examples":
-        return examples(book)
-    raise SticklerError(f"There is no question set '{name}': there are players and examples.")
+    sets: dict[str, Callable[[], list[EvalItem]]] = {
+        "players": players,
+        "players-held-out": lambda: players()[1::2],  # the half that no threshold was set on
+        "examples": lambda: examples(book),
+        "unanswerable": lambda: [item for item in unanswerable() if item.split == "test"],
+    }
+    if name not in sets:
+        raise SticklerError(f"There is no question set '{name}': there are {', '.join(sets)}.")
+    return sets[name]()

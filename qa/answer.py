@@ -31,6 +31,7 @@ from qa.settings import Settings
 from qa.topics import Topic, Topics
 
 VERSION = 1
+_DOUBTFUL, _CLEAR = 0.8, 0.9  # confidence; chosen on the practice questions
 BOOK = "book"  # what answers where a rule is asked for by number or name: no model at all
 
 
@@ -162,7 +163,7 @@ class Assistant:
         found = self.searcher.find_many([asked], settings.hits, settings.edition, [masked])[0]
         clock.note("search_ms")
         sure, topic = self._confidence(found)
-        rules = self._cited(found.hits)
+        rules = self._cited(found.hits, sure.found)
         model, notice = self._loaded
         answer = replace(
             answer,
@@ -220,11 +221,11 @@ class Assistant:
         sure = confidence(found.hits, found.evidence, topic, self.searcher.embedder.hash)
         return sure, topic
 
-    def _cited(self, hits: Sequence[Hit]) -> list[Rule]:
-        """The best rules themselves, as many as are cited."""
+    def _cited(self, hits: Sequence[Hit], sure: float) -> list[Rule]:
+        """The best rules themselves: one more where they are doubtful, one less where clear."""
         by_number = self._edition.by_number
         found = [by_number[h.passage.number] for h in hits if h.passage.number in by_number]
-        return found[: self.settings.cited]
+        return found[: self.settings.cited + (sure < _DOUBTFUL) - (sure > _CLEAR)]
 
     def _looked_up(self, asked: str, masked: Collection[str]) -> list[Rule]:
         """The rules of a question that is nothing but a number, a range or a keyword's name."""

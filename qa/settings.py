@@ -15,7 +15,7 @@ class Settings:
     embedder: str = EMBEDDER
     edition: str = CURRENT
     hits: int = 10  # rules that are searched for
-    cited: int = 3  # of these, rules that are cited at most
+    cited: int = 3  # of these, rules that are cited, give or take one
     shown: int = 2  # of these, rules that the model reads at most
     prompt_tokens: int = 600  # of all rules that the model reads
     answer_tokens: int = 80
@@ -28,7 +28,7 @@ class Settings:
     def speaks(self) -> bool:
         """False where the model would not be heard: then it need not be loaded either.
 
-        Of the embedded model's sentences that a rule seemed to support, two in three were wrong.
+        Of twelve sentences of the embedded model that a rule seemed to support, nine were wrong.
         """
         return self.model != MODEL if self.words is None else self.words
 
