@@ -203,17 +203,8 @@ def _index_lines(manifest: dict[str, Any]) -> list[str]:
 def hit_json(hit: "Hit") -> dict[str, Any]:
     """A hit as --json prints it."""
     passage = hit.passage
-    return {
-        "number": passage.number,
-        "edition": passage.edition,
-        "heading": passage.heading,
-        "kind": passage.kind,
-        "rank": hit.rank,
-        "score": hit.score,
-        "via": list(hit.via),
-        "text": passage.shown,
-        "truncated": passage.truncated,
-    }
+    told = {"heading": passage.heading, "text": passage.shown, "truncated": passage.truncated}
+    return {**hit.to_json(), **told}
 
 
 def rule_json(book: Edition, rule: Rule) -> dict[str, Any]:

@@ -11,7 +11,7 @@ the rules around it fit as well, and where a good hit refers to it.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from index import library, numbers, store
 from index.editions import Rulebook
@@ -52,6 +52,16 @@ class Hit:
     rank: int
     score: float
     via: tuple[Via, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "number": self.passage.number,
+            "edition": self.passage.edition,
+            "kind": self.passage.kind,
+            "rank": self.rank,
+            "score": self.score,
+            "via": list(self.via),
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,6 @@ from qa.topics import Topic, Topics
 
 VERSION = 1
 _DOUBTFUL, _CLEAR = 0.8, 0.9  # confidence; chosen on the practice questions
-BOOK = "book"  # what answers where a rule is asked for by number or name: no model at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +52,14 @@ class Answer:
     confidence: float = 1.0
     citations: tuple[Citation, ...] = ()
     hits: tuple[Hit, ...] = ()
-    model: str = BOOK
+    model: str = models.BOOK
     timings: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def said(self) -> str:
+        """The model's sentences that the text opens with, if there are any."""
+        first = self.citations[0].span if self.citations else None
+        return self.text[: first[0]].rstrip("\n") if first else ""
 
     def to_json(self) -> dict[str, Any]:
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -62,20 +67,8 @@ class Answer:
             "version": VERSION,
             **plain,
             "citations": [asdict(citation) for citation in self.citations],
-            "hits": [_hit_json(hit) for hit in self.hits],
+            "hits": [hit.to_json() for hit in self.hits],
         }
-
-
-def _hit_json(hit: Hit) -> dict[str, Any]:
-    passage = hit.passage
-    return {
-        "number": passage.number,
-        "edition": passage.edition,
-        "kind": passage.kind,
-        "rank": hit.rank,
-        "score": hit.score,
-        "via": list(hit.via),
-    }
 
 
 class Assistant:

@@ -10,7 +10,8 @@ from index import library
 from index.editions import CURRENT
 from index.embed import DEFAULT as EMBEDDER
 from index.errors import SticklerError
-from index.terminal import EditionName, EmbedderName, Json, progress_bar, show, wrapped
+from index.terminal import EditionName, EmbedderName, Json, progress_bar, show
+from qa.models import BOOK
 from qa.models import DEFAULT as MODEL
 
 if TYPE_CHECKING:
@@ -106,45 +107,54 @@ def _told(assistant: "Assistant", question: str, before: Sequence[str], quiet: b
     if streamed:
         typer.echo("", err=True)
     if not quiet:
-        typer.echo("\n".join(_lines(answer)))
+        _show_answer(answer)
     return answer
 
 
-def _lines(answer: "Answer") -> list[str]:
-    lines = []
-    if answer.standalone_question:
-        lines.append(typer.style(f"Understood as: {answer.standalone_question}", dim=True))
-    if answer.verdict:
-        lines.append(typer.style(answer.verdict.upper(), bold=True))
+def _show_answer(answer: "Answer") -> None:
+    """The cited rules set off, the decisive sentence marked, all else dimmed below."""
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
     cited = [citation for citation in answer.citations if citation.quote]
+    if answer.standalone_question:
+        console.print(Text(f"Understood as: {answer.standalone_question}", "dim"))
+    if answer.verdict:
+        console.print(Text(answer.verdict.upper(), "bold"))
     if answer.abstained or not cited:
-        lines.append(wrapped(answer.text, 0))
-    elif "\n" in answer.text and "[" in (said := answer.text.split("\n")[0]) and said.endswith("]"):
-        lines.append(wrapped(said, 0))
+        console.print(Text(answer.text))
+    elif answer.said:
+        console.print(Text(answer.said))
     for citation in cited:
-        title = f"{citation.number} {citation.heading}".strip()
-        lines.append(f"{typer.style(title, bold=True)} [{citation.edition}]")
-        whole = citation.text + (" [cut off in the source]" if citation.truncated else "")
-        marked = whole if citation.quote == citation.text else _marked(whole, citation.quote)
-        lines.append(wrapped(marked))
+        console.print(
+            Text.assemble(
+                (f"{citation.number} {citation.heading}".strip(), "bold"), f" [{citation.edition}]"
+            )
+        )
+        before, _, behind = citation.text.partition(citation.quote)
+        behind += " [cut off in the source]" if citation.truncated else ""
+        whole = citation.quote == citation.text
+        quote = citation.quote if whole else f"»{citation.quote}«"
+        told = Text.assemble(before, (quote, "" if whole else "bold"), behind)
+        console.print(Padding(told, (0, 0, 0, 2), expand=False))
+    for line in _small_print(answer, {citation.number for citation in cited}):
+        console.print(Text(line, "dim"))
+
+
+def _small_print(answer: "Answer", cited: set[str]) -> list[str]:
+    lines = []
     failed = [citation.number for citation in answer.citations if not citation.quote]
     if failed:
         lines.append(f"Not checked, and not to be trusted: the model named {', '.join(failed)}.")
-    read = [hit.passage.number for hit in answer.hits]
-    others = [number for number in read if number not in {c.number for c in cited}]
-    if others and answer.model != "book":
-        lines.append(typer.style(f"Also read: {', '.join(others)}", dim=True))
+    others = [h.passage.number for h in answer.hits if h.passage.number not in cited]
+    if others and answer.model != BOOK and not answer.abstained:
+        lines.append(f"Also read: {', '.join(others)}")
     if answer.reason and not answer.abstained:
         lines.append(answer.reason)
-    sure = "" if answer.model == "book" else f", confidence {answer.confidence:.2f}"
-    foot = f"Edition {answer.edition}, model {answer.model}{sure}"
-    lines.append(typer.style(foot, dim=True))
-    return lines
-
-
-def _marked(text: str, quote: str) -> str:
-    """The decisive sentence between marks that need no colours."""
-    return text.replace(quote, f"»{quote}«", 1)
+    sure = "" if answer.model == BOOK else f", confidence {answer.confidence:.2f}"
+    return [*lines, f"Edition {answer.edition}, model {answer.model}{sure}"]
 
 
 def _standard_input() -> str:

@@ -309,3 +309,11 @@ def test_a_rules_command_starts_without_anything_heavy(command):
     run = spawned("-c", code)
     assert run.returncode == 0
     assert run.stderr == "[]\n"
+
+
+def test_a_keyword_is_answered_from_the_book(stickler):
+    code, out, err = stickler("ask", "what is defender?")
+    assert (code, err) == (0, "")
+    assert "702.3b Defender [2022-06-10]\n  A creature with defender can’t attack." in out
+    code, out, _ = stickler("ask", "702.3b", "--json")
+    assert json.loads(out)["citations"][0]["number"] == "702.3b"

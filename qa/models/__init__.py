@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 DEFAULT = "smollm2-135m"
 NONE = "none"
+BOOK = "book"  # what answers where a rule is asked for by number or name: no model at all
 
 
 class Prompt(NamedTuple):

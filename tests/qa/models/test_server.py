@@ -14,7 +14,7 @@ from qa.models.server import Server
 
 ASK = Prompt("Be brief.", "What is trample?")
 PARIS = Prompt("Answer in one sentence.", "What is the capital of France?")
-LONG = Prompt("", "Count from 1 to 1000, and write each number as a word.")
+LONG = Prompt("", "Write a long essay about the history of France.")
 
 
 class Fake(ThreadingHTTPServer):
