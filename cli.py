@@ -12,9 +12,14 @@ import typer
 
 import eval.commands
 import index.commands
+import qa.batch_command
 import qa.commands
+from index.editions import CURRENT
+from index.embed import DEFAULT as EMBEDDER
 from index.errors import SticklerError
-from index.terminal import fail
+from index.terminal import EditionName, EmbedderName, fail
+from qa.commands import ModelName, Words
+from qa.models import DEFAULT as MODEL
 
 app = typer.Typer(
     help="Answers questions about a numbered rulebook, on your own machine, citing every rule.",
@@ -23,6 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(qa.commands.app)
+app.add_typer(qa.batch_command.app)
 app.add_typer(index.commands.app)
 app.add_typer(eval.commands.app)
 
@@ -32,6 +38,27 @@ def options(
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback on errors.")] = False,
 ) -> None:
     """Options of every command."""
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="0.0.0.0 opens it to your network.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="Default: the first free from 7860.")] = None,
+    model: ModelName = MODEL,
+    edition: EditionName = None,
+    embedder: EmbedderName = EMBEDDER,
+    words: Words = None,
+    auth: Annotated[
+        str | None, typer.Option(envvar="STICKLER_AUTH", help="USER:PASSWORD to ask for.")
+    ] = None,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+) -> None:
+    """Serve the web page, on this machine only unless --host says otherwise."""
+    import app as web
+    from qa.settings import Settings
+
+    settings = Settings(model, embedder, edition or CURRENT, words=words)
+    web.serve(settings, host, port, auth, open_browser)
 
 
 def main() -> None:

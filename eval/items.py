@@ -3,16 +3,19 @@
 While an item is asked, the passages it was made from are masked: else it would find its answer.
 """
 
+import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from index import files
 from index.editions import CURRENT, Rulebook
 from index.errors import SticklerError
 
-_SETS = Path(__file__).parent / "sets"
+SETS = Path(__file__).parent / "sets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class EvalItem:
     gold_rules: tuple[str, ...]
     gold_answer: str | None = None
     gold_verdict: str | None = None
+    choices: tuple[str, ...] = ()  # outcomes to choose from, or the one that is claimed
     masked: tuple[str, ...] = ()
     edition: str = CURRENT
     source: str = ""
@@ -41,7 +45,7 @@ def practice() -> list[EvalItem]:
 
 def unanswerable() -> list[EvalItem]:
     """Questions that the shipped rules do not settle, in the splits train, calibrate and test."""
-    names = sorted(path.name for path in _SETS.glob("unanswerable*.jsonl"))
+    names = sorted(path.name for path in SETS.glob("unanswerable*.jsonl"))
     return [
         EvalItem(row["id"], row["kind"], row["question"], (), split=row["split"], source=name)
         for name in names
@@ -65,43 +69,130 @@ def _questions(name: str) -> list[EvalItem]:
 
 
 def _rows(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (_SETS / name).read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in (SETS / name).read_text(encoding="utf-8").splitlines()]
 
 
-def examples(book: Rulebook) -> list[EvalItem]:
-    """The documents' own examples, each distinct text once: which rule does it illustrate?"""
-    places: dict[str, list[tuple[str, str, str]]] = {}  # text -> (view, number, passage id)
-    for view in (CURRENT, *book.editions):
-        for rule in book.edition(view).rules:
-            for place, example in enumerate(rule.examples, 1):
-                if example.text:
-                    passage = f"{rule.edition}/{rule.number}#{place}"
-                    places.setdefault(example.text, []).append((view, rule.number, passage))
+def version(items: Sequence[EvalItem]) -> str:
+    """Tells one set of items from another."""
+    text = json.dumps([asdict(item) for item in items], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def own(path: Path) -> list[EvalItem]:
+    """A user's questions with the rules that decide them: JSON lines like players.jsonl."""
     items = []
-    for text, found in places.items():
-        view = found[0][0]
-        items.append(
-            EvalItem(
-                id=found[0][2],
-                kind="rule",
-                question=text,
-                gold_rules=tuple(dict.fromkeys(n for v, n, _ in found if v == view)),
-                masked=tuple(dict.fromkeys(passage for _, _, passage in found)),
-                edition=view,
-                source=found[0][2].split("/")[0],
+    for number, line in enumerate(_text(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            item = EvalItem(
+                id=str(row.get("id") or f"{path.stem}-{number}"),
+                kind=str(row.get("kind") or "own"),
+                question=str(row["question"]),
+                gold_rules=tuple(str(rule) for rule in row["gold_rules"]),
+                gold_answer=row.get("answer"),
+                gold_verdict=row.get("verdict"),
+                edition=str(row.get("edition") or CURRENT),
+                source=path.name,
             )
-        )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise SticklerError(
+                f"Line {number} of {path} is no question with its rules ({error!r}): write a JSON "
+                'object a line, like {"question": "...", "gold_rules": ["702.19b"]}.'
+            ) from None
+        items.append(item)
     return items
 
 
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise SticklerError(
+            f"Could not read {path} ({error}): name a file of JSON lines in UTF-8."
+        ) from None
+
+
+def add(path: Path, name: str, book: Rulebook) -> tuple[list[EvalItem], list[str]]:
+    """Take a user's question file in as a set; also what it leaves out, and why."""
+    if name in NAMES or not re.fullmatch(r"[\w-]{1,40}", name):
+        raise SticklerError(
+            f"A set cannot be called '{name}': choose letters, digits and dashes, and none of "
+            f"{', '.join(NAMES)}."
+        )
+    read = own(path)
+    left_out = []
+    kept = []
+    for item in read:
+        missing = [
+            rule for rule in item.gold_rules if rule not in book.edition(item.edition).by_number
+        ]
+        if missing or not item.gold_rules or item.gold_verdict not in {"yes", "no", None}:
+            why = (
+                f"rule {missing[0]} is not in edition {item.edition}"
+                if missing
+                else (
+                    "it names no deciding rule"
+                    if not item.gold_rules
+                    else "its verdict is no yes or no"
+                )
+            )
+            left_out.append(f"{item.id}: {why}")
+        else:
+            kept.append(item)
+    if not kept:
+        raise SticklerError(
+            f"No question of {path} can be used ({left_out[0] if left_out else 'it is empty'}): "
+            "each needs gold_rules that the loaded rules have."
+        )
+    lines = [
+        json.dumps(
+            {**asdict(item), "answer": item.gold_answer, "verdict": item.gold_verdict},
+            ensure_ascii=False,
+        )
+        for item in kept
+    ]
+    files.write_whole(_own_folder() / f"{name}.jsonl", ("\n".join(lines) + "\n").encode())
+    return kept, left_out
+
+
+def _own_folder() -> Path:
+    return files.home() / "sets"
+
+
 def load(name: str, book: Rulebook) -> list[EvalItem]:
-    """A set by its name."""
-    sets: dict[str, Callable[[], list[EvalItem]]] = {
-        "players": players,
-        "players-held-out": lambda: players()[1::2],  # the half that no threshold was set on
-        "examples": lambda: examples(book),
-        "unanswerable": lambda: [item for item in unanswerable() if item.split == "test"],
-    }
-    if name not in sets:
-        raise SticklerError(f"There is no question set '{name}': there are {', '.join(sets)}.")
-    return sets[name]()
+    """A set by its name: one that ships, or one that a user added."""
+    if name in ("rule", "outcome", "verdict", "free"):
+        from eval import examples
+
+        return [item for item in examples.build(book) if item.kind == name]
+    if name in _SHIPPED:
+        return _SHIPPED[name](book)
+    path = _own_folder() / f"{name}.jsonl"
+    if not re.fullmatch(r"[\w-]+", name) or not path.exists():
+        added = sorted(each.stem for each in _own_folder().glob("*.jsonl"))
+        raise SticklerError(
+            f"There is no question set '{name}': there are {', '.join((*NAMES, *added))}; "
+            "'stickler eval add FILE' adds your own."
+        )
+    return own(path)
+
+
+def _whole_examples(book: Rulebook) -> list[EvalItem]:
+    """Every example as it stands: which rule does it illustrate?"""
+    from eval import examples
+
+    return [
+        EvalItem(e.id, "rule", e.text, e.numbers, masked=e.masked, edition=e.view)
+        for e in examples.distinct(book)
+    ]
+
+
+_SHIPPED: dict[str, Callable[[Rulebook], list[EvalItem]]] = {
+    "players": lambda book: players(),
+    "players-held-out": lambda book: players()[1::2],  # the half that no threshold was set on
+    "unanswerable": lambda book: [item for item in unanswerable() if item.split == "test"],
+    "examples": _whole_examples,
+}
+NAMES = ("rule", "outcome", "verdict", "free", *_SHIPPED)

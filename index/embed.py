@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import cached_property
@@ -30,6 +31,7 @@ class Embedder:
 
     def __init__(self, name: str = DEFAULT) -> None:
         self.name = name
+        self._one = threading.Lock()  # a tokenizer that two threads use at once fails
 
     @cached_property
     def folder(self) -> Path:
@@ -92,7 +94,10 @@ class Embedder:
         return np.stack([known[key] for key in keys])
 
     def _normalised(self, encode: Callable[..., Any], texts: Sequence[str]) -> "Vectors":
-        vectors: Vectors = encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
+        with self._one:
+            vectors: Vectors = encode(
+                list(texts), normalize_embeddings=True, show_progress_bar=False
+            )
         return vectors.astype("float32", copy=False)
 
 

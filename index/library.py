@@ -64,7 +64,11 @@ def read(document: Document) -> Reading:
 
 def add(source: str, edition: str | None = None) -> tuple[Document, Reading]:
     """Take in a file or an address; nothing changes unless the whole of it can be read."""
-    data = _fetched(source) if "://" in source else _from_disk(source)
+    return add_text(_fetched(source) if "://" in source else _from_disk(source), source, edition)
+
+
+def add_text(data: bytes, source: str, edition: str | None = None) -> tuple[Document, Reading]:
+    """As `add`, for bytes that are here already."""
     name = source.rsplit("/", 1)[-1] or source
     if edition is not None:
         _check_day(edition)

@@ -136,7 +136,7 @@ class Searcher:
     ) -> list[Found]:
         """As `search_many`, with what search knows of its own result."""
         for question in questions:
-            _check(question)
+            check(question)
         if k < 1:
             raise SticklerError(f"Cannot find {k} rules: ask for at least one.")
         view = self._view(edition)
@@ -289,7 +289,8 @@ class _ViewSearch:
         return result
 
 
-def _check(question: str) -> None:
+def check(question: str) -> None:
+    """What a question must be to be searched for."""
     if not question.strip():
         raise SticklerError("The question is empty: ask something.")
     if len(question) > LONGEST_QUESTION:

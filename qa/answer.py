@@ -13,16 +13,15 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from index import library, numbers
+from index import library
 from index.editions import Rulebook
 from index.embed import Progress
 from index.errors import SticklerError
-from index.passages import passages
 from index.rulebook import Edition, Rule
 from index.search import Found, Hit, Searcher
-from qa import citations, compose, models
+from qa import citations, compose, lookup, models
 from qa.citations import Citation
 from qa.confidence import Confidence, confidence
 from qa.conversation import standalone
@@ -108,6 +107,11 @@ class Assistant:
                 raise
             return None, f"No language model could be loaded: {error}"
 
+    @property
+    def model(self) -> models.Model | None:
+        """The language model that speaks, if one does."""
+        return self._loaded[0]
+
     @cached_property
     def _edition(self) -> Edition:
         return self.book.edition(self.settings.edition)
@@ -138,7 +142,80 @@ class Assistant:
     ) -> Iterator[Answer | str]:
         """The evidence as an Answer, then the model's words as they come, then the whole Answer."""
         clock = _Clock()
-        whole = standalone(question, before)
+        answer, asked = self._begun(question, standalone(question, before), id)
+        if (looked_up := self._from_book(answer, asked, masked)) is not None:
+            yield replace(looked_up, timings=clock.total())
+            return
+        [found] = self._find([asked], [masked])
+        clock.note("search_ms")
+        [draft] = self._drafted([answer], [found])
+        yield replace(draft.answer, timings=clock.total())
+        if not draft.is_open or (model := self.model) is None:
+            return
+        prompt, read = self._prompt(asked, draft.rules, model)
+        pieces: list[str] = []
+        failure = None
+        try:
+            limit = self.settings.answer_tokens
+            for piece in model.stream(prompt, limit, stop or threading.Event()):
+                clock.note("first_token_ms")
+                pieces.append(piece)
+                yield piece
+        except SticklerError as error:
+            failure = f"The language model failed: {error}"
+        whole = self._spoken(draft, asked, "".join(pieces), read)
+        yield replace(whole, reason=failure or whole.reason, timings=clock.total())
+
+    def ask_many(
+        self,
+        questions: Sequence[str],
+        ids: Sequence[str] = (),
+        masked: Sequence[Collection[str]] = (),
+    ) -> list[Answer]:
+        """As `ask` for each: searched together and generated together. One that fails fails all."""
+        clock = _Clock()
+        answers = self.speak_many(self.draft_many(questions, ids, masked))
+        share = {name: round(ms / len(answers), 1) for name, ms in clock.total().items()}
+        return [replace(answer, timings=share) for answer in answers]
+
+    def draft_many(
+        self,
+        questions: Sequence[str],
+        ids: Sequence[str] = (),
+        masked: Sequence[Collection[str]] = (),
+    ) -> list["Draft"]:
+        """The evidence for each question, before a model has spoken."""
+        hidden = masked or [()] * len(questions)
+        begun = [
+            self._begun(question, None, own)[0]
+            for question, own in zip(questions, ids or [""] * len(questions), strict=True)
+        ]
+        drafts = {
+            place: Draft(answer, [], [])
+            for place, one in enumerate(begun)
+            if (answer := self._from_book(one, one.question, hidden[place])) is not None
+        }
+        rest = [place for place in range(len(begun)) if place not in drafts]
+        if rest:
+            found = self._find([begun[at].question for at in rest], [hidden[at] for at in rest])
+            drafts |= zip(rest, self._drafted([begun[at] for at in rest], found), strict=True)
+        return [drafts[place] for place in range(len(begun))]
+
+    def speak_many(self, drafts: Sequence["Draft"]) -> list[Answer]:
+        """Each draft's answer with what the model says to it; a refusal stays as it is."""
+        answers = [draft.answer for draft in drafts]
+        asked = [at for at, draft in enumerate(drafts) if draft.is_open]
+        if self.model is None or not asked:
+            return answers
+        prompts = [self._prompt(answers[at].question, drafts[at].rules, self.model) for at in asked]
+        limit = self.settings.answer_tokens
+        raws = self.model.generate([prompt for prompt, _ in prompts], limit)
+        for at, raw, (_, read) in zip(asked, raws, prompts, strict=True):
+            answers[at] = self._spoken(drafts[at], answers[at].question, raw, read)
+        return answers
+
+    def _begun(self, question: str, whole: str | None, id: str) -> tuple[Answer, str]:
+        """An answer that is yet to be given, and what is asked."""
         answer = Answer(
             question=question,
             standalone_question=whole,
@@ -146,58 +223,72 @@ class Assistant:
             settings=self.settings.hash,
             id=id or hashlib.sha256(question.encode()).hexdigest()[:12],
         )
-        asked = whole or question
-        if rules := self._looked_up(asked, masked):
-            text, cited = compose.looked_up(rules)
-            hits = self._by_number(rules)
-            yield replace(answer, text=text, citations=cited, hits=hits, timings=clock.total())
-            return
-        settings = self.settings
-        found = self.searcher.find_many([asked], settings.hits, settings.edition, [masked])[0]
-        clock.note("search_ms")
-        sure, topic = self._confidence(found)
-        rules = self._cited(found.hits, sure.found)
+        return answer, whole or question
+
+    def _from_book(self, answer: Answer, asked: str, masked: Collection[str]) -> Answer | None:
+        """The answer where a rule is asked for by number or name; nothing is loaded for it."""
+        rules = lookup.rules(asked, self._edition, masked)
+        if not rules:
+            return None
+        text, cited = lookup.text(rules)
+        hits = lookup.hits(rules, self._edition)
+        return replace(answer, text=text, citations=cited, hits=hits)
+
+    def _find(self, asked: Sequence[str], masked: Sequence[Collection[str]]) -> list[Found]:
+        return self.searcher.find_many(asked, self.settings.hits, self.settings.edition, masked)
+
+    def _drafted(self, begun: Sequence[Answer], found: Sequence[Found]) -> list["Draft"]:
+        """Each answer as the evidence alone gives it: the decisive rules quoted, or a refusal."""
         model, notice = self._loaded
-        answer = replace(
-            answer,
-            hits=tuple(found.hits),
-            model=model.name if model else models.NONE,
-            reason=notice,
-        )
-        if not sure.enough or not rules:
-            text, reason = compose.abstained(rules, topic, self._edition)
-            answer = replace(answer, text=text, reason=reason, confidence=round(sure.settled, 3))
-            yield replace(answer, abstained=True, timings=clock.total())
-            return
-        quotes = citations.decisive(found.evidence.vector, rules, self.searcher.embedder)
-        text, cited = compose.answered((), rules, quotes)
-        answer = replace(answer, text=text, citations=cited, confidence=round(sure.found, 3))
-        yield replace(answer, timings=clock.total())
-        if model is None:
-            return
-        read = [(rule.number, rule.text) for rule in rules[: settings.shown]]
-        prompt, shown = fill(asked, read, settings.prompt_tokens, model.count)
-        pieces: list[str] = []
-        try:
-            for piece in model.stream(prompt, settings.answer_tokens, stop or threading.Event()):
-                clock.note("first_token_ms")
-                pieces.append(piece)
-                yield piece
-        except SticklerError as error:
-            answer = replace(answer, reason=f"The language model failed: {error}")
-        raw = "".join(pieces)
-        read_rules = [rule for rule in rules if rule.number in shown]
-        supported, unsupported = self._supported(raw, asked, read_rules)
-        text, cited = compose.answered(supported, rules, quotes)
-        failed = citations.invented(raw, [rule.number for rule in read_rules], self._edition)
-        yield replace(
-            answer,
+        sure = [self._confidence(each) for each in found]
+        rules = [
+            self._cited(each.hits, those.found)
+            for each, (those, _) in zip(found, sure, strict=True)
+        ]
+        vectors = [each.evidence.vector for each in found]
+        quotes = citations.decisive(vectors, rules, self.searcher.embedder)
+        drafts = []
+        for place, answer in enumerate(begun):
+            one, topic = sure[place]
+            answer = replace(
+                answer,
+                hits=tuple(found[place].hits),
+                model=model.name if model else models.NONE,
+                reason=notice,
+            )
+            if one.enough and rules[place]:
+                text, cited = compose.answered((), rules[place], quotes[place])
+                answer = replace(answer, text=text, citations=cited, confidence=round(one.found, 3))
+            else:
+                text, reason = compose.abstained(rules[place], topic, self._edition)
+                sureness = round(one.settled, 3)
+                answer = replace(
+                    answer, text=text, reason=reason, confidence=sureness, abstained=True
+                )
+            drafts.append(Draft(answer, rules[place], quotes[place]))
+        return drafts
+
+    def _prompt(
+        self, asked: str, rules: Sequence[Rule], model: models.Model
+    ) -> tuple[models.Prompt, list[Rule]]:
+        """What the model is told, and the rules that it is shown."""
+        settings = self.settings
+        offered = [(rule.number, rule.text) for rule in rules[: settings.shown]]
+        prompt, shown = fill(asked, offered, settings.prompt_tokens, model.count)
+        return prompt, [rule for rule in rules if rule.number in shown]
+
+    def _spoken(self, draft: "Draft", asked: str, raw: str, read: Sequence[Rule]) -> Answer:
+        """The answer with what the model said, as far as a rule that it read supports it."""
+        supported, unsupported = self._supported(raw, asked, read)
+        text, cited = compose.answered(supported, draft.rules, draft.quotes)
+        failed = citations.invented(raw, [rule.number for rule in read], self._edition)
+        return replace(
+            draft.answer,
             text=text,
             raw=raw,
             unsupported=unsupported,
-            verdict=compose.verdict(raw) if settings.verdicts else None,
+            verdict=compose.verdict(raw) if self.settings.verdicts else None,
             citations=(*cited, *failed),
-            timings=clock.total(),
         )
 
     def _supported(
@@ -220,20 +311,18 @@ class Assistant:
         found = [by_number[h.passage.number] for h in hits if h.passage.number in by_number]
         return found[: self.settings.cited + (sure < _DOUBTFUL) - (sure > _CLEAR)]
 
-    def _looked_up(self, asked: str, masked: Collection[str]) -> list[Rule]:
-        """The rules of a question that is nothing but a number, a range or a keyword's name."""
-        book = self._edition
-        name = compose.name_asked(asked)
-        wanted = numbers.asked(compose.number_asked(asked)) or (
-            book.headed(name)[:1] if name else []
-        )
-        found = [rule for number in wanted if number in book for rule in book.find(number)]
-        return [r for r in found if not r.is_heading and f"{r.edition}/{r.number}" not in masked]
 
-    def _by_number(self, rules: Sequence[Rule]) -> tuple[Hit, ...]:
-        wanted = {rule.number for rule in rules}
-        own = [p for p in passages(self._edition) if p.kind == "rule" and p.number in wanted]
-        return tuple(Hit(p, rank, 0.0, ("number",)) for rank, p in enumerate(own, 1))
+class Draft(NamedTuple):
+    """An answer before a model has spoken, with the rules it cites and their decisive sentences."""
+
+    answer: Answer
+    rules: list[Rule]
+    quotes: list[str]
+
+    @property
+    def is_open(self) -> bool:
+        """True where a model may add to it: no refusal, and not read out of the book."""
+        return not self.answer.abstained and bool(self.rules)
 
 
 class _Clock:

@@ -52,21 +52,25 @@ def sentences(text: str) -> list[str]:
     return [stripped for part in found if (stripped := part.strip())]
 
 
-def decisive(question: "Vectors", rules: Sequence[Rule], embedder: "Embedder") -> list[str]:
-    """For each rule the sentence that comes nearest to the question's vector, to the letter."""
-    parts = [_quotable(rule) for rule in rules]
-    flat = [
-        f"{rule.heading}: {part}"
-        for rule, those in zip(rules, parts, strict=True)
-        for part in those
-    ]
-    scores = (embedder.encode_passages(flat) @ question).tolist()
-    quotes, start = [], 0
-    for those in parts:
-        own = scores[start : start + len(those)]
-        quotes.append(those[own.index(max(own))])
-        start += len(those)
+def decisive(
+    questions: Sequence["Vectors"], rules: Sequence[Sequence[Rule]], embedder: "Embedder"
+) -> list[list[str]]:
+    """For each question's rules the sentence that comes nearest to its vector, to the letter."""
+    parts = [[(rule, part) for rule in those for part in _quotable(rule)] for those in rules]
+    flat = [f"{rule.heading}: {part}" for those in parts for rule, part in those]
+    vectors = iter(embedder.encode_passages(flat) if flat else ())
+    quotes = []
+    for question, those in zip(questions, parts, strict=True):
+        best: dict[str, tuple[float, str]] = {}
+        for rule, part in those:
+            score = float(next(vectors) @ question)
+            best[rule.number] = max(best.get(rule.number, (score, part)), (score, part), key=_score)
+        quotes.append([quote for _, quote in best.values()])
     return quotes
+
+
+def _score(scored: tuple[float, str]) -> float:
+    return scored[0]
 
 
 def _quotable(rule: Rule) -> list[str]:

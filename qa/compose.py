@@ -10,46 +10,6 @@ from qa.topics import Topic
 
 ABSTAINED = "The loaded rules do not settle this."
 _ADD = "Add the full rules with 'stickler rules add FILE'."
-_MOST_LOOKED_UP = 8
-_SAYS = re.compile(
-    r"^\W*(?:what (?:does|do|is|are)|show(?: me)?|read|quote)?\s*"
-    r"(?P<number>(?:rules?\s+|cr\s*)?\d{3}[\w.–-]*(?:\s*(?:to|through)\s*\d{3}[\w.]*)?)"
-    r"\s*(?:say|mean|about)?\W*$",
-    re.IGNORECASE,
-)
-_NAMES = re.compile(
-    r"^\W*(?:(?:what(?:'s|’s| is| are| does)|define|explain|how (?:does|do)|meaning of)\s+)?"
-    r"(?:the |a |an )?(?P<name>\w[\w'’ /-]{1,40}?)"
-    r"(?:\s+(?:mean|do|work|ability|keyword))*\W*$",
-    re.IGNORECASE,
-)
-
-
-def number_asked(question: str) -> str:
-    """'what does 702.19b say?' -> '702.19b'; any other question stays as it is."""
-    match = _SAYS.match(question)
-    return match["number"] if match else question
-
-
-def name_asked(question: str) -> str | None:
-    """'what is trample?' -> 'trample': what may be a heading of the book."""
-    match = _NAMES.match(question)
-    return match["name"] if match else None
-
-
-def looked_up(rules: Sequence[Rule]) -> tuple[str, tuple[Citation, ...]]:
-    """Rules that were asked for by number or name, whole."""
-    parts: list[str] = []
-    cited: list[Citation] = []
-    at = 0
-    for rule in rules[:_MOST_LOOKED_UP]:
-        line = f"{rule.number}: {rule.text}{_cut(rule)}"
-        cited.append(citations.cite(rule, rule.text, (at, at + len(rule.number))))
-        parts.append(line)
-        at += len(line) + 1
-    if len(rules) > _MOST_LOOKED_UP:
-        parts.append(f"... and {len(rules) - _MOST_LOOKED_UP} more: see 'stickler rules show'.")
-    return "\n".join(parts), tuple(cited)
 
 
 def answered(
@@ -61,7 +21,7 @@ def answered(
     cited: list[Citation] = []
     at = len(said) + 1 if said else 0
     for rule, quote in zip(rules, quotes, strict=True):
-        stump = _cut(rule) if rule.text.endswith(quote) else ""
+        stump = cut(rule) if rule.text.endswith(quote) else ""
         line = f"{rule.number}: “{quote}”{stump}"
         cited.append(citations.cite(rule, quote, (at, at + len(rule.number))))
         lines.append(line)
@@ -105,5 +65,6 @@ def whole_sentences(raw: str) -> list[str]:
     return list(dict.fromkeys(found))[:3]
 
 
-def _cut(rule: Rule) -> str:
+def cut(rule: Rule) -> str:
+    """What is said after the text of a rule that its source cut off."""
     return " [cut off in the source]" if rule.truncated else ""

@@ -8,8 +8,16 @@ from index import files, library, store
 from index.errors import SticklerError
 from qa.models import embedded
 
-_PACKAGES = ("sentence-transformers", "faiss-cpu", "transformers", "torch", "gradio", "bm25s")
-_OPTIONAL = {"xllamacpp": "pip install 'stickler[gguf]'"}
+_PACKAGES = (
+    "sentence-transformers",
+    "faiss-cpu",
+    "transformers",
+    "torch",
+    "gradio",
+    "bm25s",
+    "xllamacpp",
+)
+_OPTIONAL = {"ray": "pip install 'stickler[ray]'"}
 
 
 class Finding(NamedTuple):
@@ -75,5 +83,6 @@ def _language_model() -> Finding:
         source = embedded.packaged()
     except SticklerError as error:
         return Finding("language model", False, str(error))
-    ready = "prepared" if embedded.place(source).exists() else "will be prepared on first use"
+    made = any(embedded.place(source, ending).exists() for ending in ("", ".gguf"))
+    ready = "prepared" if made else "will be prepared on first use"
     return Finding("language model", True, f"{source.stem}, {ready}")

@@ -8,7 +8,12 @@ import prompts
 from qa.models import Prompt
 
 _FOLDER = Path(prompts.__file__).parent
-PLACEHOLDERS = {"system.txt": set[str](), "answer.txt": {"rules", "question"}}
+PLACEHOLDERS = {
+    "system.txt": set[str](),
+    "answer.txt": {"rules", "question"},
+    "choose.txt": {"rules", "question", "choices"},
+    "verdict.txt": {"rules", "question", "claim"},
+}
 
 
 def read(name: str) -> Template:
@@ -21,12 +26,17 @@ def read(name: str) -> Template:
 
 
 def fill(
-    question: str, rules: Sequence[tuple[str, str]], budget: int, count: Callable[[str], int]
+    question: str,
+    rules: Sequence[tuple[str, str]],
+    budget: int,
+    count: Callable[[str], int],
+    name: str = "answer.txt",
+    **more: str,
 ) -> tuple[Prompt, list[str]]:
     """The prompt for a question, and the numbers of the rules that fitted into it.
 
     `rules` are (number, text), best first. The first rule that would break the budget ends the
-    list; the very best goes in whatever it takes.
+    list; the very best goes in whatever it takes. `more` fills what else the file asks for.
     """
     lines: list[str] = []
     used: list[str] = []
@@ -38,7 +48,7 @@ def fill(
         lines.append(f"- {' '.join(text.split())}")
         used.append(number)
         left -= cost
-    user = read("answer.txt").substitute(
-        rules="\n".join(lines), question=" ".join(question.split())
+    user = read(name).substitute(
+        rules="\n".join(lines), question=" ".join(question.split()), **more
     )
     return Prompt(read("system.txt").substitute(), user), used

@@ -48,6 +48,10 @@ def load(name: str) -> Model | None:
     """The model of a setting, loaded; None for 'none'."""
     if name == NONE:
         return None
+    if name == DEFAULT:
+        from qa.models import embedded
+
+        return embedded.load()
     if "://" in name:
         from qa.models.server import Server
 

@@ -55,7 +55,8 @@ class Server:
     def generate(self, prompts: Sequence[Prompt], limit: int) -> list[str]:
         # One after the other and streamed, so that neither a place in the server's queue nor a
         # long answer passes for a time-out.
-        return ["".join(self.stream(prompt, limit, threading.Event())) for prompt in prompts]
+        answers = ("".join(self.stream(prompt, limit, threading.Event())) for prompt in prompts)
+        return [answer.strip() for answer in answers]
 
     def stream(self, prompt: Prompt, limit: int, stop: threading.Event) -> Iterator[str]:
         body = {

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -28,6 +29,7 @@ class Scripted:
         return len(text) // 4
 
     def generate(self, prompts, limit):
+        self.prompts += prompts
         return ["".join(self.pieces) for _ in prompts]
 
     def stream(self, prompt, limit, stop):
@@ -137,6 +139,31 @@ def test_a_number_or_a_keyword_is_answered_from_the_book_at_once(question, numbe
         assert citation.text == citation.quote
         assert citation.quote in answer.text
         assert answer.text[slice(*citation.span)] == citation.number
+
+
+def test_many_questions_are_answered_as_each_by_itself(plain):
+    asked = [item.question for item in items.players()[::40]]
+    asked += ["702.19b", "what is banding?", "who won the last Pro Tour?"]
+    ids = [f"q{place}" for place in range(len(asked))]
+    together = plain.ask_many(asked, ids)
+    for question, own, answer in zip(asked, ids, together, strict=True):
+        alone = plain.ask(question, id=own)
+        assert replace(answer, hits=(), timings={}, confidence=0) == replace(
+            alone, hits=(), timings={}, confidence=0
+        )
+        assert [hit.passage for hit in answer.hits] == [hit.passage for hit in alone.hits]
+        assert answer.confidence == pytest.approx(alone.confidence, abs=0.002)
+
+
+def test_many_questions_hear_the_model_each_on_its_own_rules(searcher):
+    said = "A creature with flying can’t be blocked except by creatures with flying and/or reach."
+    assistant, model = speaking(searcher, said)
+    asked = ["Can a creature with reach block my flyer?", "702.19b", "who is the tallest judge?"]
+    spoken, looked_up, refused = assistant.ask_many(asked)
+    assert spoken.said.startswith(said)
+    assert looked_up.raw == refused.raw == ""
+    assert refused.abstained
+    assert len(model.prompts) == 1
 
 
 def test_an_older_book_answers_for_itself(searcher):

@@ -1,6 +1,7 @@
 """A GGUF file answers in this process, stops when it is told to, and fails in one sentence."""
 
 import http.client
+import shutil
 import subprocess
 import sys
 import threading
@@ -21,10 +22,24 @@ def test_the_model_talks_sense(model):
     assert ["Paris" in answer for answer in answers] == [True, True]
 
 
+def test_an_answer_does_not_hang_on_what_was_asked_before(model):
+    """The fixed part is read once and put back: nothing else of another prompt stays."""
+    other = PARIS._replace(user="What is the capital of Italy? Answer in one word.")
+    first = model.generate([PARIS], 24)
+    model.generate([other, PARIS._replace(system="Speak like a pirate."), other], 24)
+    assert model.generate([PARIS], 24) == first
+
+
+def test_a_cleared_temporary_folder_does_no_harm(model):
+    first = model.generate([PARIS], 24)
+    shutil.rmtree(model._kept.name)
+    assert model.generate([PARIS], 24) == first
+
+
 def test_a_stream_is_the_generated_answer_in_pieces(model):
     pieces = list(model.stream(PARIS, 24, threading.Event()))
     assert len(pieces) > 3
-    assert "".join(pieces) == model.generate([PARIS], 24)[0]
+    assert "".join(pieces).strip() == model.generate([PARIS], 24)[0]
 
 
 def test_an_answer_keeps_to_its_limit(model):
@@ -119,10 +134,10 @@ def test_llama_cpp_is_asked_for_when_it_is_missing(tmp_path, monkeypatch):
     path = tmp_path / "model.gguf"
     path.write_bytes(b"GGUF")
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    with pytest.raises(SticklerError, match=r"pip install 'stickler\[gguf\]'"):
+    with pytest.raises(SticklerError, match=r"pip install xllamacpp gguf"):
         Gguf(path)
     monkeypatch.setitem(sys.modules, "gguf", None)
-    with pytest.raises(SticklerError, match=r"pip install 'stickler\[gguf\]'"):
+    with pytest.raises(SticklerError, match=r"pip install xllamacpp gguf"):
         to_f16(path, tmp_path / "other.gguf")
 
 

@@ -1,4 +1,4 @@
-"""The embedded model in transformers: prepared once, streaming, stopped at once."""
+"""Models in transformers: prepared once, streaming, stopped at once."""
 
 import os
 import threading
@@ -9,6 +9,7 @@ import pytest
 from index import files
 from index.errors import SticklerError
 from qa.models import DEFAULT, Prompt, embedded, load
+from qa.models.local import Local
 
 SYSTEM = "You are a helpful assistant. Answer in one sentence."
 CAPITAL = Prompt(SYSTEM, "What is the capital of France?")
@@ -19,7 +20,7 @@ STORY = Prompt(SYSTEM, "Tell me a very long story about a dragon.")
 def model(built_home):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STICKLER_HOME", str(built_home))
-        return load(DEFAULT)
+        return Local(DEFAULT)
 
 
 def test_the_embedded_model_knows_the_capital_of_france(model):

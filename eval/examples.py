@@ -1,0 +1,251 @@
+"""Evaluation items from the documents' own examples: a situation, and what comes of it.
+
+Split and turned versions were made by code, then read and corrected by hand: the source is
+sets/examples-read.jsonl. An example that is not in it (a release that was added) is split by code,
+and what code cannot turn with certainty only asks for its rule.
+"""
+
+import difflib
+import hashlib
+import json
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from eval.items import SETS, EvalItem
+from index.editions import CURRENT, Rulebook
+from qa.citations import sentences
+
+VERSION = 1  # of the form of an item
+READ = SETS / "examples-read.jsonl"
+_TWINS = 0.72  # likeness, of 1, from which examples of two editions count as one
+_FREE = "What happens?"
+# What code turns, each way; the first that fits is turned.
+_TURNS = (
+    ("can’t", "can"),
+    ("won’t", "will"),
+    ("isn’t", "is"),
+    ("aren’t", "are"),
+    ("wasn’t", "was"),
+    ("doesn’t have", "has"),
+    ("will not", "will"),
+    ("is not", "is"),
+    ("illegal", "legal"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A distinct example: where it stands, and its twins, which are hidden with it."""
+
+    id: str  # of its passage
+    text: str
+    numbers: tuple[str, ...]  # the rules of its own view that it illustrates
+    masked: tuple[str, ...]
+    view: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An example taken apart."""
+
+    situation: str
+    outcome: str = ""
+    turned: str = ""
+    careless: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()  # rules that say the same as the example's own
+    by_hand: bool = False
+
+
+def distinct(book: Rulebook) -> list[Example]:
+    """Every example of every edition, one repeated across editions once."""
+    places: dict[str, list[tuple[str, str, str]]] = {}  # text -> (view, number, passage id)
+    for view in (CURRENT, *book.editions):
+        for rule in book.edition(view).rules:
+            for place, example in enumerate(rule.examples, 1):
+                if example.text:
+                    passage = f"{rule.edition}/{rule.number}#{place}"
+                    places.setdefault(example.text, []).append((view, rule.number, passage))
+    groups: list[list[str]] = []
+    words = {text: _words(text) for text in places}
+    for text, found in places.items():
+        twin_of = next((g for g in groups if _twins(text, found, g[0], places, words)), None)
+        if twin_of is None:
+            groups.append([text])
+        else:
+            twin_of.append(text)
+    return [_example(group, places) for group in groups]
+
+
+def _twins(
+    text: str,
+    found: Sequence[tuple[str, str, str]],
+    first: str,
+    places: dict[str, list[tuple[str, str, str]]],
+    words: dict[str, list[str]],
+) -> bool:
+    """True where a text is another edition's wording of an example."""
+    if {_edition(p) for _, _, p in found} & {_edition(p) for _, _, p in places[first]}:
+        return False  # one edition does not give the same example twice
+    match = difflib.SequenceMatcher(None, words[first], words[text], autojunk=False)
+    return match.quick_ratio() >= _TWINS and match.ratio() >= _TWINS
+
+
+def _edition(passage: str) -> str:
+    return passage.split("/")[0]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def _example(group: list[str], places: dict[str, list[tuple[str, str, str]]]) -> Example:
+    found = places[group[0]]
+    view = found[0][0]
+    return Example(
+        id=found[0][2],
+        text=group[0],
+        numbers=tuple(dict.fromkeys(number for v, number, _ in found if v == view)),
+        masked=tuple(dict.fromkeys(p for text in group for _, _, p in places[text])),
+        view=view,
+    )
+
+
+def read() -> dict[str, Case]:
+    """The cases that were read by hand, by the text of their example."""
+    rows = [json.loads(line) for line in READ.read_text(encoding="utf-8").splitlines()]
+    return {
+        row["text"]: Case(
+            row["situation"],
+            row["outcome"],
+            row["turned"],
+            tuple(one["text"] for one in row["careless"]),
+            tuple(row["same"]),
+            by_hand=True,
+        )
+        for row in rows
+    }
+
+
+def unmatched(book: Rulebook) -> list[str]:
+    """Texts that were read by hand and stand no more in the documents."""
+    known = [example.text for example in distinct(book)]
+    return [text for text in read() if not any(each.startswith(text) for each in known)]
+
+
+def build(book: Rulebook) -> list[EvalItem]:
+    """The items of all four kinds, always the same for the same documents."""
+    examples = distinct(book)
+    by_hand = read()
+    cases = {e.id: _case(e.text, by_hand) for e in examples}
+    ends = [(e, cases[e.id].outcome) for e in examples if cases[e.id].outcome]
+    items: list[EvalItem] = []
+    for example in examples:
+        case = cases[example.id]
+        careless = case.careless or _neighbours(example, ends)
+        items += _items(example, case, careless)
+    return items
+
+
+def _case(text: str, by_hand: Mapping[str, Case]) -> Case:
+    """The hand-read case of a text, also where another document goes on after the same words."""
+    if text in by_hand:
+        return by_hand[text]
+    begun = (case for read, case in by_hand.items() if case.outcome and text.startswith(read))
+    return next(begun, None) or _split(text)
+
+
+def _items(example: Example, case: Case, careless: Sequence[str]) -> list[EvalItem]:
+    source = "read by hand" if case.by_hand else "split by code"
+
+    def item(kind: str, question: str, mark: str = "", **more: object) -> EvalItem:
+        return EvalItem(
+            id=f"{kind}/{example.id}{mark}",
+            kind=kind,
+            question=question,
+            gold_rules=(*example.numbers, *case.same),
+            masked=example.masked,
+            edition=example.view,
+            source=source,
+            **more,  # type: ignore[arg-type]
+        )
+
+    made = [item("rule", case.situation)]
+    if not case.outcome:
+        return made
+    asked = f"{case.situation} {_FREE}"
+    made.append(item("free", asked, gold_answer=case.outcome))
+    if not case.turned:
+        return made
+    for verdict, claim in (("yes", case.outcome), ("no", case.turned)):
+        made.append(
+            item("verdict", case.situation, f":{verdict}", gold_verdict=verdict, choices=(claim,))
+        )
+    if len(careless) == 2:
+        choices = [case.outcome, case.turned, *careless]
+        random.Random(_seed(example.id)).shuffle(choices)
+        made.append(
+            item("outcome", case.situation, gold_answer=case.outcome, choices=tuple(choices))
+        )
+    return made
+
+
+def _seed(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
+
+
+def _split(text: str) -> Case:
+    """An example taken apart by code: the last sentence, or what follows its 'If ...,'."""
+    parts = sentences(text)
+    if text.endswith(("...", "…")) or parts[-1][-1:] not in ".!?”)":
+        return Case(text)  # cut off before its outcome
+    *before, last = parts
+    condition = re.match(r"(If [^,]+), (?:then )?(.+)$", last)
+    if condition:
+        before.append(f"{condition[1]}.")
+        last = condition[2][0].upper() + condition[2][1:]
+    if not before:
+        return Case(text)
+    return Case(" ".join(before), last, _turned(last))
+
+
+def _turned(outcome: str) -> str:
+    """The opposite, where it is certain to be one: a sentence with exactly one thing to turn."""
+    for denied, said in _TURNS:
+        for old, new in ((denied, said), (said, denied)):
+            if len(re.findall(rf"\b{old}\b", outcome)) == 1:
+                return re.sub(rf"\b{old}\b", new, outcome)
+    return ""
+
+
+def _neighbours(example: Example, ends: Sequence[tuple[Example, str]]) -> tuple[str, ...]:
+    """The outcomes of the two examples that stand nearest to this one under other rules."""
+    place = next((at for at, (e, _) in enumerate(ends) if e.id == example.id), None)
+    if place is None:
+        return ()
+    others = [
+        (abs(at - place), outcome)
+        for at, (other, outcome) in enumerate(ends)
+        if other.view == example.view and not set(other.numbers) & set(example.numbers)
+    ]
+    return tuple(outcome for _, outcome in sorted(others)[:2])
+
+
+def write(items: Sequence[EvalItem], folder: Path) -> list[Path]:
+    """One file of JSON lines a kind."""
+    from dataclasses import asdict
+
+    from index import files
+
+    paths = []
+    for kind in dict.fromkeys(item.kind for item in items):
+        lines = [
+            json.dumps({"version": VERSION, **asdict(item)}, ensure_ascii=False)
+            for item in items
+            if item.kind == kind
+        ]
+        paths.append(folder / f"{kind}.jsonl")
+        files.write_whole(paths[-1], ("\n".join(lines) + "\n").encode())
+    return paths

@@ -1,0 +1,188 @@
+"""A run as one self-contained page with plots, and as Markdown; and two runs set side by side."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+from eval import metrics, plots
+from eval.asking import Line
+from eval.metrics import Difference, Figure
+from eval.run import Run
+from index import files
+from index.errors import SticklerError
+
+_WORST = 25
+# What a set is about first of all: what its plots show, and what counts as having gone wrong.
+MAIN = {
+    "outcome": "right, lenient",
+    "verdict": "right, lenient",
+    "rule": "hit@10",
+    "examples": "hit@10",
+    "unanswerable": "refused",
+}
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
+  color: #1c1c1c; background: #fff; }
+table { border-collapse: collapse; margin: 1rem 0; } td, th { padding: .25rem .75rem .25rem 0;
+  text-align: left; vertical-align: top; border-bottom: 1px solid #ddd; }
+svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #333; }
+.bar { fill: #7a9cc6; } .reach { stroke: #1c1c1c; stroke-width: 2; } .axis { stroke: #777; }
+.even { stroke: #bbb; stroke-dasharray: 4; }
+.curve { fill: none; stroke: #b5432b; stroke-width: 2; }
+.dot { fill: #b5432b; }
+details { margin: .5rem 0; } summary { cursor: pointer; } code { overflow-wrap: anywhere; }
+@media (prefers-color-scheme: dark) { body { color: #e8e8e8; background: #181818; }
+  svg text { fill: #ccc; } td, th { border-color: #444; } .reach { stroke: #eee; } }
+"""
+
+
+def write(run: Run) -> list[Path]:
+    """report.html and report.md in the run's folder."""
+    if not run.lines:
+        raise SticklerError(f"{run.folder} has no answers yet: let 'stickler eval run' go on.")
+    page, text = run.folder / "report.html", run.folder / "report.md"
+    files.write_whole(page, html(run).encode())
+    files.write_whole(text, markdown(run).encode())
+    return [page, text]
+
+
+def main_measure(name: str) -> str:
+    return MAIN.get(name, "rule cited")
+
+
+def about(run: Run) -> dict[str, str]:
+    """What a run was made with, for people."""
+    made = run.made_with
+    return {
+        "model": f"{made['model']} ({made['model_hash'] or 'no language model'})",
+        "embedder": f"{made['embedder']} ({made['embedder_hash']})",
+        "editions": ", ".join(made["editions"]),
+        "way of searching": made["way"],
+        "rules shown": "another question's (placebo)" if made["placebo"] else "those found",
+        "settings": made["settings"],
+        "prompts": made["prompts"],
+        "code": made["code"],
+        "items": ", ".join(f"{name} {version}" for name, version in made["items"].items()),
+    }
+
+
+def table(run: Run) -> list[tuple[str, str, Figure]]:
+    """(set, measure, figure) of everything that was measured."""
+    return [
+        (name, measure, figure)
+        for name in run.sets
+        for measure, figure in metrics.summary(run.of(name)).items()
+    ]
+
+
+def markdown(run: Run) -> str:
+    rows = [f"| {name} | {what} | {f} | {f.items} |" for name, what, f in table(run)]
+    made = [f"- {name}: {value}" for name, value in about(run).items()]
+    head = ["| set | measure | value [95 % interval] | items |", "| --- | --- | --- | --- |"]
+    return "\n".join(["# Evaluation", "", *made, "", *head, *rows, ""])
+
+
+def html(run: Run) -> str:
+    made = "".join(
+        f"<tr><th>{escape(name)}</th><td><code>{escape(value)}</code></td></tr>"
+        for name, value in about(run).items()
+    )
+    parts = [f"<table>{made}</table>"]
+    for name in run.sets:
+        lines = run.of(name)
+        parts.append(f"<h2>{escape(name)}</h2>{_figures(metrics.summary(lines))}")
+        parts.append(_plots(name, lines))
+        parts.append(_worst(name, lines))
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>Stickler: evaluation</title><style>{_STYLE}</style></head>"
+        f"<body><h1>Evaluation</h1>{''.join(parts)}</body></html>"
+    )
+
+
+def _figures(figures: Mapping[str, Figure]) -> str:
+    rows = "".join(
+        f"<tr><td>{escape(what)}</td><td>{f.value:.3f}</td><td>{f.low:.3f} to {f.high:.3f}</td>"
+        f"<td>{f.items}</td></tr>"
+        for what, f in figures.items()
+    )
+    return (
+        "<table><tr><th>measure</th><th>value</th><th>95 % interval</th><th>items</th></tr>"
+        f"{rows}</table>"
+    )
+
+
+def _plots(name: str, lines: Sequence[Line]) -> str:
+    measure = main_measure(name)
+    scores = metrics.by_item(lines).get(measure, {})
+    parts = []
+    for what, field in (("kind", "kind"), ("section", "section")):
+        groups: dict[str, list[float]] = {}
+        for line in lines:
+            if line["id"] in scores:
+                groups.setdefault(str(line[field]), []).append(scores[line["id"]])
+        rows = [(key, *metrics.mean(those)) for key, those in sorted(groups.items())]
+        if rows:
+            title = f"{measure}, by {what}"
+            parts.append(f"<h3>{escape(title)}</h3>{plots.bars(rows, title)}")
+    sure = [(confidence, true) for confidence, true, _ in metrics.calibration(lines)]
+    if measure == "rule cited" and sure:
+        error = metrics.calibration_error(lines)
+        title = f"Confidence against a deciding rule cited (apart by {error:.3f} on average)"
+        plot = plots.line(sure, title, "confidence shown", "right", diagonal=True, dots=True)
+        parts.append(f"<h3>{escape(title)}</h3>{plot}")
+        title = "Risk against coverage: without a deciding rule, of the surest answers"
+        risk = plots.line(metrics.risk_coverage(lines), title, "share answered", "wrong")
+        parts.append(f"<h3>{escape(title)}</h3>{risk}")
+    return "".join(parts)
+
+
+def worst(name: str, lines: Sequence[Line]) -> list[Line]:
+    """Items that went wrong, those first of which the answer was surest."""
+    scores = metrics.by_item(lines).get(main_measure(name), {})
+    wrong = [line for line in lines if scores.get(line["id"], 1.0) < 0.5]
+    return sorted(wrong, key=lambda line: -line["confidence"])
+
+
+def _worst(name: str, lines: Sequence[Line]) -> str:
+    wrong = worst(name, lines)
+    rows = "".join(
+        f"<details><summary>{escape(line['question'][:160])}</summary><table>"
+        + "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in _item(line))
+        + "</table></details>"
+        for line in wrong[:_WORST]
+    )
+    shown = f"{min(len(wrong), _WORST)} of {len(wrong)} that went wrong, the surest first"
+    return f"<h3>{shown}</h3>{rows}" if wrong else "<p>None went wrong.</p>"
+
+
+def _item(line: Line) -> list[tuple[str, str]]:
+    rows = [
+        ("item", line["id"]),
+        ("deciding rules", ", ".join(line["gold_rules"]) or "none"),
+        ("found", ", ".join(line["found"])),
+        ("cited", ", ".join(line["cited"]) or "none"),
+        ("confidence", f"{line['confidence']:.2f}" + (", refused" if line["abstained"] else "")),
+        ("gold", str(line.get("gold") or line["gold_answer"] or "")),
+        ("read, strict and lenient", f"{line.get('strict')}, {line.get('lenient')}"),
+        ("the model said", line["raw"]),
+    ]
+    return [(name, value) for name, value in rows if value and value != "None, None"]
+
+
+def compare(first: Run, second: Run) -> list[tuple[str, str, Difference]]:
+    """(set, measure, difference) over the items that both runs have."""
+    rows = []
+    for name in (name for name in first.sets if name in second.sets):
+        one, other = (metrics.by_item(run.of(name)) for run in (first, second))
+        for measure in (measure for measure in one if measure in other):
+            both = [item for item in one[measure] if item in other[measure]]
+            if both:
+                before, after = ([of[measure][item] for item in both] for of in (one, other))
+                rows.append((name, measure, metrics.paired(before, after)))
+    if not rows:
+        raise SticklerError(
+            f"{first.folder} and {second.folder} share no items: compare runs of the same sets."
+        )
+    return rows

@@ -1,0 +1,1 @@
+"""What the web page shows, in small pure functions, and what its visitors share."""

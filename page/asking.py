@@ -1,0 +1,46 @@
+"""A question put to the service, as turns of a conversation that grow until the answer is whole."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+
+from index.errors import SticklerError
+from page.record import LONGEST, Turn, before
+from page.service import Service, Waiting
+from qa.answer import Answer
+from qa.settings import Settings
+
+_PAUSE = 0.05  # seconds between two looks at a draft: more often nobody can read
+
+
+def ask(
+    service: Service, question: str, turns: Sequence[Turn], settings: Settings, session: str
+) -> Iterator[list[Turn]]:
+    """The conversation again and again, with the new turn as far as it has come."""
+    kept = list(turns[-(LONGEST - 1) :])
+    turn = Turn(question, waiting="Searching the rules …")
+    yield [*kept, turn]
+    shown = time.monotonic()
+    try:
+        with (
+            service.stoppable(session) as stop,
+            closing(service.ask(question, before(kept), settings, stop)) as stream,
+        ):
+            for part in stream:
+                if isinstance(part, Waiting):
+                    turn = replace(turn, waiting=part.words)
+                elif isinstance(part, Answer):
+                    turn = replace(turn, answer=part, waiting="The model is writing …")
+                else:
+                    turn = replace(turn, draft=turn.draft + part)
+                    if time.monotonic() - shown < _PAUSE:
+                        continue
+                yield [*kept, turn]
+                shown = time.monotonic()
+            turn = replace(turn, stopped=stop.is_set())
+    except SticklerError as error:
+        turn = replace(turn, failure=str(error))
+    if turn.answer is None and not turn.failure:
+        turn = replace(turn, failure="Stopped before there was an answer.")
+    yield [*kept, replace(turn, waiting="")]

@@ -1,0 +1,184 @@
+"""Rules as HTML: a text with its links, symbols and decisive sentence, and the cards of an answer.
+
+Whatever comes from a document or a visitor goes through `escape`, nothing else makes tags.
+
+>>> rule_text("Pay {T}.", book)
+'Pay <span class="mana" role="img" aria-label="tap">T</span>.'
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from urllib.parse import urlencode
+
+from index import numbers
+from index.editions import CURRENT
+from index.rulebook import Edition, Example, Rule
+from qa.answer import Answer
+from qa.citations import Citation
+from qa.models import BOOK
+
+_SPOTS = re.compile(
+    rf"(?P<rule>(?<![\w.]){numbers.RULE}(?!\w))"
+    rf"|(?P<lead>\b(?:rules?|sections?)\s+)(?P<section>{numbers.SECTION})(?!\w|\.\d)"
+    r"|\{(?P<mana>[^{}\s]{1,9})\}",
+    re.IGNORECASE,
+)
+_MANA = {
+    "W": "white",
+    "U": "blue",
+    "B": "black",
+    "R": "red",
+    "G": "green",
+    "C": "colorless",
+    "S": "snow",
+    "P": "Phyrexian",
+    "H": "Phyrexian",
+    "T": "tap",
+    "Q": "untap",
+    "E": "energy",
+    "X": "X generic",
+    "Y": "Y generic",
+    "Z": "Z generic",
+    "CHAOS": "chaos",
+}
+_CUT = ' <span class="cut">[cut off in the source]</span>'
+
+
+def address(number: str, edition: str) -> str:
+    """The link that opens a rule, and can be sent to a friend."""
+    query = {"rule": number} | ({} if edition == CURRENT else {"edition": edition})
+    return f"?{urlencode(query)}"
+
+
+def link(number: str, book: Edition, label: str | None = None) -> str:
+    """A number that opens its rule; one that the book does not have is said to be missing."""
+    shown = escape(label or number)
+    if number not in book:
+        return f'<span class="absent" title="not in the rules loaded">{shown}</span>'
+    href = escape(address(number, book.name))
+    return (
+        f'<a class="ref" href="{href}" data-rule="{escape(number)}" '
+        f'data-edition="{escape(book.name)}">{shown}</a>'
+    )
+
+
+def links(found: Sequence[str], book: Edition) -> str:
+    return ", ".join(link(number, book) for number in found)
+
+
+def mana(symbol: str) -> str | None:
+    """A mana symbol as a badge that can be read out; None for what is no symbol."""
+    parts = symbol.upper().split("/")
+    names = [_MANA.get(part) or (f"{part} generic" if part.isdecimal() else "") for part in parts]
+    if not all(names) or len(names) > 3:
+        return None
+    colour = f" mana-{parts[0]}" if parts[0] in "WUBRG" and len(parts) == 1 else ""
+    label, shown = " or ".join(names), escape(symbol.upper())
+    return f'<span class="mana{colour}" role="img" aria-label="{label}">{shown}</span>'
+
+
+def rule_text(text: str, book: Edition) -> str:
+    """A text with its references as links and its symbols as badges."""
+    parts, at = [], 0
+    for match in _SPOTS.finditer(text):
+        parts.append(escape(text[at : match.start()]))
+        at = match.end()
+        if match["mana"]:
+            parts.append(mana(match["mana"]) or escape(match[0]))
+        elif match["section"]:
+            parts.append(escape(match["lead"]) + link(match["section"], book))
+        else:
+            parts.append(link(match["rule"].lower(), book, match["rule"]))
+    parts.append(escape(text[at:]))
+    return "".join(parts).replace("\n", "<br>")
+
+
+def quoted(text: str, quote: str, book: Edition) -> str:
+    """A rule's text with the decisive sentence marked."""
+    if not quote or quote not in text:
+        return rule_text(text, book)
+    before, _, behind = text.partition(quote)
+    marked = f"<mark>{rule_text(quote, book)}</mark>"
+    return rule_text(before, book) + marked + rule_text(behind, book)
+
+
+def examples(those: Sequence[Example], book: Edition) -> str:
+    """The examples, folded."""
+    if not those:
+        return ""
+    shown = "".join(
+        f"<li>{rule_text(each.text, book)}{_CUT if each.truncated else ''}</li>" for each in those
+    )
+    name = "1 example" if len(those) == 1 else f"{len(those)} examples"
+    return f'<details class="examples"><summary>{name}</summary><ul>{shown}</ul></details>'
+
+
+def badge(edition: str) -> str:
+    return f'<span class="edition" title="edition">{escape(edition)}</span>'
+
+
+def title(number: str, heading: str, edition: str) -> str:
+    named = f' <span class="heading">{escape(heading)}</span>' if heading else ""
+    return f'<span class="number">{escape(number)}</span>{named} {badge(edition)}'
+
+
+def rule_body(rule: Rule, book: Edition, quote: str = "") -> str:
+    """Text, marked where there is a quote, and the examples."""
+    cut = _CUT if rule.truncated else ""
+    text = f'<p class="text">{quoted(rule.text, quote, book)}{cut}</p>'
+    return text + examples(rule.examples, book)
+
+
+def _card(citation: Citation, book: Edition, marked: bool) -> str:
+    rule = book.by_number.get(citation.number)
+    known = rule is not None and rule.text == citation.text
+    cut = _CUT if citation.truncated else ""
+    head = title(citation.number, citation.heading, citation.edition)
+    anchor = escape(f"card-{citation.number}")
+    href = escape(address(citation.number, book.name))
+    return (
+        f'<article class="card" id="{anchor}" tabindex="-1" aria-labelledby="{anchor}-title">'
+        f'<h3 id="{anchor}-title">{head}</h3>'
+        f'<p class="text">{quoted(citation.text, citation.quote if marked else "", book)}{cut}</p>'
+        f"{examples(rule.examples, book) if known and rule else ''}"
+        f'<p class="card-foot"><a class="open" href="{href}" data-open="{escape(citation.number)}" '
+        f'data-edition="{escape(book.name)}">Open in the rules</a></p></article>'
+    )
+
+
+def _read(found: Iterable[str], book: Edition, name: str) -> str:
+    """Rules that were read and not cited, each folded to its first words."""
+    rules = [book.by_number[number] for number in found if number in book.by_number]
+    if not rules:
+        return ""
+    rows = "".join(
+        f'<details class="read"><summary>{title(rule.number, rule.heading, rule.edition)}'
+        f'<span class="glimpse">{escape(rule.text[:120])}</span></summary>'
+        f"{rule_body(rule, book)}</details>"
+        for rule in rules
+    )
+    return f'<section class="also" aria-label="{name}"><h3>{name}</h3>{rows}</section>'
+
+
+def evidence(answer: Answer, book: Edition, turn: int) -> str:
+    """All that an answer rests on: the cited rules whole, then what else was read."""
+    cited = [citation for citation in answer.citations if citation.quote]
+    numbers_cited = {citation.number for citation in cited}
+    others = [hit.passage.number for hit in answer.hits if hit.passage.number not in numbers_cited]
+    marked = answer.model != BOOK  # a rule that was asked for by number is wanted whole
+    shown = "".join(_card(citation, book, marked) for citation in cited)
+    name = "Nearest rules" if answer.abstained else "Read, not cited"
+    note = ""
+    if answer.abstained:
+        note = '<p class="quiet">No rule is cited. These come nearest, and may not apply.</p>'
+    return (
+        f'<div class="evidence" data-turn="{turn}"><h2>Evidence</h2>{note}{shown}'
+        f"{_read(others, book, name)}</div>"
+    )
+
+
+EMPTY = (
+    '<div class="evidence evidence-empty"><h2>Evidence</h2><p class="quiet">The rules behind an '
+    "answer appear here, word for word, with the decisive sentence marked.</p></div>"
+)

@@ -1,0 +1,82 @@
+"""Where answers go: a file that appears whole or not at all, and what lies beside it meanwhile."""
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from index.errors import SticklerError
+from qa.tables.fields import Result
+from qa.tables.writers import Layout, Writer
+
+
+class Places:
+    """The files of a run, all beside its output."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        beside = [out.with_name(f".{out.name}.{end}") for end in ("journal", "part", "input")]
+        self.journal, self.part, self.copy = beside
+
+    def check(self, source: str) -> None:
+        """Refuse an output that cannot be written, or that is the input by any name."""
+        out = self.out
+        if out.is_dir() or (out.exists() and not out.is_file()):
+            raise SticklerError(f"{out} is no file: name a file for the answers.")
+        if not out.parent.is_dir():
+            raise SticklerError(f"There is no folder {out.parent}: make it, or name another.")
+        for own in (out, self.journal, self.part, self.copy):
+            if source != "-" and own.exists() and Path(source).exists() and own.samefile(source):
+                raise SticklerError(
+                    f"The answers would overwrite the questions in {source}: name another output."
+                )
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """One run at a time for an output."""
+        import filelock
+
+        path = self.out.with_name(f".{self.out.name}.lock")
+        lock = filelock.FileLock(path, timeout=0)
+        try:
+            lock.acquire()
+        except filelock.Timeout:
+            raise SticklerError(
+                f"Another run is writing {self.out}: wait for it, or name another output."
+            ) from None
+        except OSError as error:
+            raise SticklerError(
+                f"Could not write beside {self.out} ({error.strerror or error}): name an output "
+                "in a folder that can be written."
+            ) from None
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+            lock.release()
+
+    def put(self, write: Writer, results: Iterable[Result], layout: Layout) -> None:
+        """Write the output beside its place, flush it, and rename it there."""
+        try:
+            write(self.part, results, layout)
+            with self.part.open("r+b") as file:
+                os.fsync(file.fileno())
+            os.replace(self.part, self.out)
+            sync_folder(self.out.parent)
+        except OSError as error:
+            raise SticklerError(
+                f"Could not write {self.out} ({error.strerror or error}): make room there, then "
+                "run the same command again; the answers are kept."
+            ) from error
+        finally:
+            self.part.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new name in a folder outlive a power cut, where the system can."""
+    with contextlib.suppress(OSError):  # Windows opens no folder
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,55 @@
+"""A page that is served while tests run, with the real search, and a browser to see it with."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import launch as launch_browser
+from playwright.sync_api import Browser, expect, sync_playwright
+from slow import Slow
+
+import app
+from index.search import Searcher
+from page.service import Service
+from qa.settings import Settings
+
+REACH = "Can a creature with reach block my flyer?"
+
+
+@pytest.fixture(scope="session")
+def shared_home(built_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder like a user's, with the index: the server keeps it while the tests run."""
+    folder = tmp_path_factory.mktemp("page") / "stickler"
+    shutil.copytree(built_home, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def slow() -> Slow:
+    return Slow()
+
+
+@pytest.fixture(scope="session")
+def service(searcher: Searcher, slow: Slow) -> Service:
+    """The real search; the model that speaks is slow, to be stopped, and speaks when told to."""
+    searcher.search("what is loaded when it is first needed should not be waited for later")
+    return Service(Settings(model="slow", words=False), load=lambda _: slow, searcher=searcher)
+
+
+@pytest.fixture(scope="session")
+def url(service: Service, shared_home: Path) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STICKLER_HOME", str(shared_home))
+        demo = app.launch(service, wait=False)
+    yield str(demo.local_url)
+    demo.close(verbose=False)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    expect.set_options(timeout=15_000)
+    with sync_playwright() as playwright:
+        browser = launch_browser(playwright)
+        yield browser
+        browser.close()
