@@ -1,9 +1,11 @@
 # make run: everything needed, then the page. make test: everything needed, then all checks.
 # The plain registry's torch brings CUDA on Linux; a CPU build from another index is smaller:
 #   make run TORCH_INDEX=https://download.pytorch.org/whl/cpu
+# SERVE holds options of the page: make run SERVE='--port 8000 --open'
 
 PYTHON ?= python3
 TORCH_INDEX ?=
+SERVE ?=
 BIN := .venv/bin
 TORCH := $(shell grep '^torch==' requirements.lock)
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
@@ -13,7 +15,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
 run: .venv/run
 	$(BIN)/stickler index build
-	$(BIN)/stickler ask "Can a creature with reach block my flyer?"
+	$(BIN)/stickler serve $(SERVE)
 
 test: .venv/test browser
 	$(BIN)/ruff check .

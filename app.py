@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from index.editions import CURRENT
 from index.errors import SticklerError
-from page import ask_tab, endpoints, rules_tab, talk
+from page import ask_tab, batch_tab, endpoints, evaluate_tab, rules_tab, talk
+from page.folders import Folders
 from page.gate import LARGEST_UPLOAD, Gate, is_loopback, password_check
 from page.parts import EVENT, FILES, QUICK, Shared, live_html, text_of
 from page.service import LEAST_CITED, MOST_CITED, Service
@@ -37,6 +38,7 @@ def build(service: Service | None = None) -> "gr.Blocks":
     import gradio as gr
 
     service = service or Service()
+    folders = Folders()
     demo: gr.Blocks
     with gr.Blocks(title="Stickler", analytics_enabled=False, delete_cache=(3600, 3600)) as demo:
         endpoints.declare(service)  # first, so that no event of the page takes their names
@@ -50,9 +52,12 @@ def build(service: Service | None = None) -> "gr.Blocks":
             shared = Shared(service, hub, tabs, *settings)
             ask_tab.build(shared)
             arrive, parts = rules_tab.build(shared)
+            batch_tab.build(shared, folders)
+            runs, lists = evaluate_tab.build(shared)
         _watch(shared, timer)
         demo.load(arrive, outputs=parts, **EVENT)
-        _free_on_leaving(demo, service)
+        demo.load(runs, outputs=lists, **EVENT)
+        _free_on_leaving(demo, service, folders)
     return demo
 
 
@@ -100,11 +105,14 @@ def _watch(shared: Shared, timer: "gr.Timer") -> None:
     gr.on(changes, look, chosen, [shared.hub, timer], **QUICK)
 
 
-def _free_on_leaving(demo: "gr.Blocks", service: Service) -> None:
+def _free_on_leaving(demo: "gr.Blocks", service: Service, folders: Folders) -> None:
     import gradio as gr
 
     def leave(request: gr.Request) -> None:
-        service.stop(str(request.session_hash))
+        session = str(request.session_hash)
+        for work in (session, batch_tab.key(session), evaluate_tab.key(session)):
+            service.stop(work)
+        folders.leave(session)
 
     demo.unload(leave)
 

@@ -1,12 +1,13 @@
 """All benchmarks. Run as: python -m bench > bench/RESULTS.md"""
 
-from bench import answers, fusion, search, start
+from bench import answers, batch, fusion, search, start
 
 
 def main() -> None:
     print("# Last run of `make bench`")
     start.main()
     answers.main()
+    batch.main()
     search.main()
     fusion.main()
 

@@ -6,15 +6,16 @@ Run as: python -m bench.answers
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 from bench.measure import best, head, memory_mb, row
 from qa.answer import Assistant
-from qa.models import Prompt
+from qa.models import Prompt, embedded
 from qa.settings import Settings
 
 QUESTION = "Can a creature with reach block my flyer?"
-_RAW = """
+_TRANSFORMERS = """
 import torch, sys
 from transformers import AutoModelForCausalLM, AutoTokenizer
 tokenizer = AutoTokenizer.from_pretrained(sys.argv[1])
@@ -23,6 +24,15 @@ chat = [{"role": "system", "content": sys.argv[2]}, {"role": "user", "content": 
 inputs = tokenizer.apply_chat_template(
     chat, add_generation_prompt=True, return_tensors="pt", return_dict=True)
 model.generate(**inputs, max_new_tokens=80, do_sample=False)
+"""
+_LLAMA = """
+import sys, xllamacpp
+setup = xllamacpp.CommonParams()
+setup.model.path, setup.n_ctx, setup.verbosity = sys.argv[1], 4096, -1
+server = xllamacpp.Server(setup)
+chat = [{"role": "system", "content": sys.argv[2]}, {"role": "user", "content": sys.argv[3]}]
+server.handle_chat_completions(
+    {"messages": chat, "temperature": 0, "max_tokens": 80, "stream": True}, lambda event: False)
 """
 
 
@@ -45,7 +55,7 @@ def main() -> None:
     head("Answers with the embedded model speaking (--words)")
     first = Assistant(Settings(words=True))
     first.load()
-    model = _Listening(first._loaded[0])
+    model = _Listening(first.model)
     assistant = Assistant(Settings(words=True), first.searcher, model)  # type: ignore[arg-type]
     assistant.ask(QUESTION)
 
@@ -66,13 +76,17 @@ def main() -> None:
     row("whole answer", f"{mine:.2f} s", f"engine, {raw:.2f} s", mine / raw, "1.1")
     print(f"\nMemory with both models loaded: {memory_mb():.0f} MB")
     head("First answer of a new process")
-    folder = first._loaded[0]._folder  # type: ignore[union-attr]
-    raw_command = [sys.executable, "-c", _RAW, folder, *model.prompt]
+    raw_commands = {
+        "transformers": [sys.executable, "-c", _TRANSFORMERS, str(embedded.folder())],
+        "llama.cpp": [sys.executable, "-c", _LLAMA, str(embedded.file())],
+    }
     for options in ([], ["--words"]):
         command = [str(Path(sys.executable).with_name("stickler")), "ask", *options, QUESTION]
-        mine, raw = best(lambda c=command: _run(c), lambda: _run(raw_command), rounds=3)  # type: ignore[misc]
-        what = "stickler ask " + " ".join(options)
-        row(what, f"{mine:.1f} s", f"raw load and generate, {raw:.1f} s", mine / raw, "1.1")
+        steps = [command, *([*raw, *model.prompt] for raw in raw_commands.values())]
+        mine, *raws = best(*(partial(_run, step) for step in steps), rounds=3)
+        for engine, raw in zip(raw_commands, raws, strict=True):
+            what, reference = "stickler ask " + " ".join(options), f"raw {engine}, {raw:.1f} s"
+            row(what, f"{mine:.1f} s", reference, mine / raw, "1.1")
 
 
 def _run(command: list[str]) -> None:

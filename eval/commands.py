@@ -168,6 +168,21 @@ def check_baselines(
         )
 
 
+@eval_app.command("agree")
+def agree(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
+    """Say how well the measures of free answers agree with 60 judged by hand."""
+    from eval.agreement import agreement
+    from index.embed import Embedder
+
+    found = agreement(Embedder(embedder))
+    lines = [
+        f"{one.measure:24} rank correlation {one.rank_correlation:.2f}, right from wrong "
+        f"{one.told_apart:.2f}, {one.answers} answers"
+        for one in found
+    ]
+    show([one._asdict() for one in found], lines, as_json)
+
+
 @eval_app.command("calibrate")
 def calibrate(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
     """Fit anew when to answer and how sure to be; writes qa/confidence.json."""

@@ -9,7 +9,7 @@ _ROW = 22
 
 def bars(rows: Sequence[tuple[str, float, float, float, int]], title: str) -> str:
     """A bar a row of (name, value, low, high, items), each from 0 to 1 with its interval."""
-    label, width = 170, 300
+    label, width = 130, 190  # small enough for its letters to be read on a phone
     height = _ROW * len(rows) + 24
     parts = []
     for at, (name, value, low, high, count) in enumerate(rows):
@@ -22,7 +22,7 @@ def bars(rows: Sequence[tuple[str, float, float, float, int]], title: str) -> st
             f'y1="{middle}" y2="{middle}"/>'
             f'<text x="{label + width + 8}" y="{y + 12}">{value:.2f} of {count}</text>'
         )
-    return _svg(label + width + 90, height, title, parts)
+    return _svg(label + width + 80, height, title, parts)
 
 
 def line(

@@ -25,6 +25,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
   color: #1c1c1c; background: #fff; }
 table { border-collapse: collapse; margin: 1rem 0; } td, th { padding: .25rem .75rem .25rem 0;
   text-align: left; vertical-align: top; border-bottom: 1px solid #ddd; }
+figure { margin: 1rem 0; } figcaption { font-weight: 600; }
 svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: #333; }
 .bar { fill: #7a9cc6; } .reach { stroke: #1c1c1c; stroke-width: 2; } .axis { stroke: #777; }
 .even { stroke: #bbb; stroke-dasharray: 4; }
@@ -91,7 +92,7 @@ def html(run: Run) -> str:
     for name in run.sets:
         lines = run.of(name)
         parts.append(f"<h2>{escape(name)}</h2>{_figures(metrics.summary(lines))}")
-        parts.append(_plots(name, lines))
+        parts.append(plots_of(name, lines))
         parts.append(_worst(name, lines))
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -113,7 +114,8 @@ def _figures(figures: Mapping[str, Figure]) -> str:
     )
 
 
-def _plots(name: str, lines: Sequence[Line]) -> str:
+def plots_of(name: str, lines: Sequence[Line]) -> str:
+    """What a set is about first of all, by kind and section, and how the confidence fits: SVG."""
     measure = main_measure(name)
     scores = metrics.by_item(lines).get(measure, {})
     parts = []
@@ -125,17 +127,21 @@ def _plots(name: str, lines: Sequence[Line]) -> str:
         rows = [(key, *metrics.mean(those)) for key, those in sorted(groups.items())]
         if rows:
             title = f"{measure}, by {what}"
-            parts.append(f"<h3>{escape(title)}</h3>{plots.bars(rows, title)}")
+            parts.append(_figure(title, plots.bars(rows, title)))
     sure = [(confidence, true) for confidence, true, _ in metrics.calibration(lines)]
     if measure == "rule cited" and sure:
         error = metrics.calibration_error(lines)
         title = f"Confidence against a deciding rule cited (apart by {error:.3f} on average)"
         plot = plots.line(sure, title, "confidence shown", "right", diagonal=True, dots=True)
-        parts.append(f"<h3>{escape(title)}</h3>{plot}")
+        parts.append(_figure(title, plot))
         title = "Risk against coverage: without a deciding rule, of the surest answers"
         risk = plots.line(metrics.risk_coverage(lines), title, "share answered", "wrong")
-        parts.append(f"<h3>{escape(title)}</h3>{risk}")
+        parts.append(_figure(title, risk))
     return "".join(parts)
+
+
+def _figure(title: str, plot: str) -> str:
+    return f"<figure><figcaption>{escape(title)}</figcaption>{plot}</figure>"
 
 
 def worst(name: str, lines: Sequence[Line]) -> list[Line]:

@@ -10,7 +10,7 @@ the rules around it fit as well, and where a good hit refers to it.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from index import library, numbers, store
@@ -250,14 +250,16 @@ class _ViewSearch:
             around[group] = max(around.get(group, score), score)
         total = {n: s + weights.around * around[_group(n)] for n, (s, _) in best.items()}
         referred = self._follow(total, masked)
+        for number, gain in referred.items():
+            total[number] += gain
         top = _first(dense, rows), _first(lexical[rows], rows)
         scored = [
             _Scored(
-                total[number] + referred.get(number, 0.0),
-                view.passages[row],
+                total[number],
+                view.passages[best[number][1]],
                 _via(self._rows[number], top, number in referred),
             )
-            for number, (_, row) in best.items()
+            for number in sorted(total, key=lambda n: -total[n])[:k]
         ]
         return scored, float(similar.max())
 
@@ -305,6 +307,7 @@ def _z(scores: "Floats") -> "Floats":
     return result
 
 
+@cache
 def _group(number: str) -> str:
     return numbers.group(number) if numbers.is_number(number) else number
 

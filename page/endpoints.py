@@ -1,4 +1,4 @@
-"""The page's named endpoints, for programs: /ask, /search and /rule.
+"""The page's named endpoints, for programs: /ask, /batch, /search and /rule.
 
 >>> gradio_client.Client("http://127.0.0.1:7860").predict("702.19b", api_name="/rule")
 """
@@ -12,13 +12,15 @@ from index.commands import hit_json, rule_json
 from index.editions import CURRENT
 from index.errors import SticklerError
 from index.search import check
+from page import batching
 from page.errors import told
 from page.service import Service, Waiting
 from qa.answer import Answer
 
-NAMES = ("ask", "search", "rule")
+NAMES = ("ask", "batch", "search", "rule")
 _MOST_HITS = 100
 _MOST_BEFORE = 30
+_MOST_QUESTIONS = 100  # of a list: a longer one is a file for the tab Batch
 
 
 def declare(service: Service) -> None:
@@ -64,6 +66,36 @@ def declare(service: Service) -> None:
                         answer = replace(answer, raw=answer.raw + part)
                     yield answer.to_json()
 
+    def batch(
+        questions: list[str],
+        edition: str = CURRENT,
+        model: str = "",
+        rules: int = 0,
+        words: bool | None = None,
+    ) -> list[dict[str, Any]]:
+        """Answer a list of questions, each by itself, as JSON answers in the same order.
+
+        Args:
+            questions: At most 100 questions, each in at most 4000 characters.
+            edition: 'current', or the day a rulebook took effect, like 2009-10-01.
+            model: The language model; empty for the one that the page was started with.
+            rules: About how many rules to cite, 2 to 8; 0 for the page's own setting.
+            words: Whether the model's supported sentences are shown; null for the page's setting.
+
+        Returns:
+            An answer for each question, with the id q1, q2 and so on; one that cannot be
+            answered, such as an empty one, has 'error' in its place; the others are answered.
+        """
+        with told():
+            settings = service.settings(model, edition, rules, words)
+            if not 1 <= len(questions) <= _MOST_QUESTIONS:
+                raise SticklerError(
+                    f"Cannot answer {len(questions)} questions at once: send 1 to "
+                    f"{_MOST_QUESTIONS}."
+                )
+            with service.stoppable("") as stop:
+                return batching.listed(service, questions, settings, stop)
+
     def search(query: str, edition: str = CURRENT, limit: int = 10) -> list[dict[str, Any]]:
         """Find the rules that decide a question, best first.
 
@@ -96,5 +128,6 @@ def declare(service: Service) -> None:
             return [rule_json(book, each) for each in book.find(number)]
 
     api(ask, api_name="ask", concurrency_limit=40)
+    api(batch, api_name="batch", concurrency_limit=4)
     api(search, api_name="search", concurrency_limit=4)
     api(rule, api_name="rule", concurrency_limit=4)

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from index.errors import SticklerError
 
 
+class Busy(SticklerError):
+    """The line is full."""
+
+
 class Line:
     def __init__(self, places: int, longest: int) -> None:
         self._places = places
@@ -20,7 +24,7 @@ class Line:
         place = Place(self)
         with self._moved:
             if len(self._waiting) >= self._longest:
-                raise SticklerError(
+                raise Busy(
                     f"Stickler is busy: {len(self._waiting)} questions are waiting. "
                     "Ask again in a minute."
                 )

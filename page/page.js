@@ -3,6 +3,7 @@
 // calls stickler.attach once.
 window.stickler = window.stickler || (() => {
   const parts = {};
+  const IN_PLACE = new Set(["evidence", "batch", "evaluate"]); // where references open
   let quietly = false;
   let awaited = null; // a citation whose evidence is being fetched
   const phone = () => window.matchMedia("(max-width: 860px)").matches;
@@ -124,7 +125,7 @@ window.stickler = window.stickler || (() => {
     else if ("copy" in data) copy(data.copy, target);
     else if (data.address) copy(new URL(data.address, window.location.href).href, target);
     else if (data.vote) vote(target);
-    else if (data.open || (data.rule && name !== "evidence")) {
+    else if (data.open || (data.rule && !IN_PLACE.has(name))) {
       quietly = target.tagName === "SUMMARY"; // it unfolds, and the page follows beside it
       if (!quietly) event.preventDefault();
       go(data.open || data.rule, data.edition);

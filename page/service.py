@@ -151,19 +151,31 @@ class Service:
     ) -> Generator[Answer | str | Waiting, None, None]:
         """As `Assistant.ask_stream`, with what is being waited for."""
         check(question)
-        with self._lines[_kind(settings)].place() as place:
+        with self.line(settings).place() as place:
             while ahead := place.ahead(_POLL):
                 many = "1 question is" if ahead == 1 else f"{ahead} questions are"
                 yield Waiting(f"{many} being answered before yours …")
                 if stop.is_set():
                     return
-            searcher = yield from self._awaited(self._searching(), stop)
-            model = None
-            if settings.speaks and settings.model != models.NONE:
-                model = yield from self._awaited(self._model(settings.model), stop)
-            if stop.is_set() or searcher is None:
-                return
-            yield from Assistant(settings, searcher, model).ask_stream(question, before, stop=stop)
+            assistant = yield from self.assistant(settings, stop)
+            if assistant is not None:
+                yield from assistant.ask_stream(question, before, stop=stop)
+
+    def assistant(
+        self, settings: Settings, stop: threading.Event
+    ) -> Generator[Waiting, None, Assistant | None]:
+        """What answers with these settings, waited for; nothing where it was stopped."""
+        searcher = yield from self._awaited(self._searching(), stop)
+        model = None
+        if settings.speaks and settings.model != models.NONE:
+            model = yield from self._awaited(self._model(settings.model), stop)
+        if stop.is_set() or searcher is None:
+            return None
+        return Assistant(settings, searcher, model)
+
+    def line(self, settings: Settings) -> Line:
+        """Where those wait who ask with these settings."""
+        return self._lines[_kind(settings)]
 
     def found(self, query: str, edition: str, k: int = 10) -> list[str] | None:
         """The best rules' numbers; None while search is not loaded yet."""

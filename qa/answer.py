@@ -309,7 +309,7 @@ class Assistant:
         """The best rules themselves: one more where they are doubtful, one less where clear."""
         by_number = self._edition.by_number
         found = [by_number[h.passage.number] for h in hits if h.passage.number in by_number]
-        return found[: self.settings.cited + (sure < _DOUBTFUL) - (sure > _CLEAR)]
+        return found[: max(1, self.settings.cited + (sure < _DOUBTFUL) - (sure > _CLEAR))]
 
 
 class Draft(NamedTuple):

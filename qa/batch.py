@@ -45,6 +45,7 @@ class Job:
     fields: str | None = None
     limit: int | None = None
     restart: bool = False
+    keep: bool = False  # the journal, for another run that writes another format
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,8 @@ def run(job: Job, engine: Engine, tell: Tell, note: Callable[[str], None]) -> Co
                 )
             results = _Results(source, journal)
             places.put(writers.WRITERS[form], results, layout)
-            journal.remove()
+            if not job.keep:
+                journal.remove()
         finally:
             journal.close()
         places.copy.unlink(missing_ok=True)

@@ -1,5 +1,6 @@
 """What the tests share: a home of their own, the shipped book, a small release, the real ones."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from hypothesis import settings
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # else 'index' could be found as the folder tests/index
 
+import cli  # noqa: E402
 from index import library, store  # noqa: E402
 from index.editions import Rulebook  # noqa: E402
 from index.embed import Embedder  # noqa: E402
@@ -31,6 +33,32 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STICKLER_HOME", str(folder))
         yield folder
+
+
+@pytest.fixture
+def stickler(monkeypatch, capsys):
+    """Runs the command in this process; gives its exit code, output and errors."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["stickler", *arguments])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        out, err = capsys.readouterr()
+        return end.value.code or 0, out, err
+
+    return run
+
+
+@pytest.fixture
+def result(stickler):
+    """The JSON that a command prints; text and JSON both must end well and say nothing else."""
+
+    def run(*arguments):
+        code, out, err = stickler(*arguments, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return run
 
 
 @pytest.fixture(scope="session")

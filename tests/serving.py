@@ -14,8 +14,6 @@ from index.search import Searcher
 from page.service import Service
 from qa.settings import Settings
 
-REACH = "Can a creature with reach block my flyer?"
-
 
 @pytest.fixture(scope="session")
 def shared_home(built_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -46,8 +44,9 @@ def url(service: Service, shared_home: Path) -> Iterator[str]:
     demo.close(verbose=False)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Not for the whole session: while it is open no other test can run an event loop."""
     expect.set_options(timeout=15_000)
     with sync_playwright() as playwright:
         browser = launch_browser(playwright)

@@ -6,36 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import cli
 from index import library
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
-@pytest.fixture
-def stickler(monkeypatch, capsys):
-    """Runs the command in this process; gives its exit code, output and errors."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["stickler", *arguments])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        out, err = capsys.readouterr()
-        return end.value.code or 0, out, err
-
-    return run
-
-
-@pytest.fixture
-def result(stickler):
-    """The JSON that a command prints; text and JSON both must end well and say nothing else."""
-
-    def run(*arguments):
-        code, out, err = stickler(*arguments, "--json")
-        assert (code, err) == (0, "")
-        return json.loads(out)
-
-    return run
 
 
 @pytest.fixture
@@ -201,6 +174,13 @@ def test_add_puts_what_it_noticed_on_standard_error(stickler, releases):
         ["rules", "add", "gopher://example.org/rules"],
         ["rules", "remove", "2024-03-08"],
         ["rules", "remove", "1999-01-01"],
+        ["eval", "report", "no-such-run"],
+        ["eval", "compare", "no-such-run", "nor-this"],
+        ["eval", "add", "no-such-file.jsonl"],
+        ["batch", "no-such-file.csv", "-o", "out.csv"],
+        ["batch", ".", "-o", "out.csv"],
+        ["serve", "--auth", "no-colon"],
+        ["serve", "--edition", "1999-01-01"],
     ],
     ids=" ".join,
 )
@@ -226,6 +206,11 @@ def test_what_cannot_be_done_ends_with_1_and_one_sentence(arguments, stickler):
         ["nonsense"],
         ["rules", "add"],
         ["rules", "remove"],
+        ["eval"],
+        ["eval", "run"],
+        ["batch"],
+        ["batch", "questions.txt"],
+        ["serve", "--port", "many"],
     ],
     ids=" ".join,
 )
@@ -237,7 +222,8 @@ def test_wrong_usage_ends_with_2(arguments, stickler):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["rules", "--help"], ["rules", "show", "--help"]]
+    "arguments",
+    [["--help"], ["rules", "--help"], ["rules", "show", "--help"], ["eval", "run", "--help"]],
 )
 def test_help_ends_with_0(arguments, stickler):
     code, out, err = stickler(*arguments)

@@ -15,7 +15,6 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 from playwright.sync_api import expect
-from serving import REACH
 
 import app
 from page import endpoints
@@ -23,6 +22,7 @@ from page.gate import LARGEST_UPLOAD
 from page.service import Service
 
 pytest_plugins = ["serving"]
+REACH = "Can a creature with reach block my flyer?"
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
-from serving import REACH
 from texts import small_release
 
 pytest_plugins = ["serving"]
+REACH = "Can a creature with reach block my flyer?"
 
 HOSTILE = (
     '<img src=x onerror="window.pwned=1"> ${window.pwned=2} {{value}} <script>pwned=3</script>'

@@ -1,0 +1,99 @@
+"""The tab Evaluate: a set of questions with known answers asked, and what came of it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from index.errors import SticklerError
+from page import evaluating, preview
+from page.errors import told
+from page.parts import EVENT, QUICK, Shared, html, live_html
+from page.work import Stopped
+
+NAME = "evaluate"  # what is stopped here, apart from questions
+_USUAL = "players"
+
+
+def key(session: str) -> str:
+    """Under which name a visitor's evaluation can be stopped."""
+    return f"{session}/{NAME}"
+
+
+def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
+    """Lay the tab out; returns what fills its lists when the page is opened, and which parts."""
+    import gradio as gr
+
+    service = shared.service
+    evaluations = evaluating.Evaluations(service)
+    with gr.Tab("Evaluate", id="evaluate"), gr.Row(elem_classes="sides"):
+        with gr.Column(scale=5, min_width=300):
+            with gr.Column(visible=service.uploads):
+                chosen = gr.Dropdown(evaluating.sets(), value=_USUAL, label="Set of questions")
+                count = gr.Slider(
+                    evaluating.LEAST,
+                    evaluating.MOST,
+                    value=evaluating.USUAL,
+                    step=5,
+                    label="Items to ask",
+                )
+                with gr.Row(elem_classes="asking"):
+                    go = gr.Button("Run", variant="primary")
+                    stop = gr.Button("Cancel", variant="stop", visible=False)
+                far = html(elem_id="evaluate-far")
+            if not service.uploads:
+                html('<p class="quiet">Runs are started on the machine itself.</p>')
+            runs = gr.Dropdown([], label="Earlier runs", value=None)
+        with gr.Column(scale=8, min_width=320):
+            report = live_html("evaluate", evaluating.WELCOME)
+
+    def run(
+        name: str, items: int, model: str, edition: str, cited: int, words: bool,
+        request: gr.Request,
+    ) -> Iterator[dict[Any, Any]]:  # fmt: skip
+        yield {
+            go: gr.Button(visible=False),
+            stop: gr.Button(visible=True, interactive=True),
+            far: preview.bar(0, 0, "Starting …"),
+        }
+        changes: dict[Any, Any] = {}
+        now = evaluating.Progress(0, 0, "")
+        try:
+            settings = service.settings(model, edition, cited, words)
+            with service.stoppable(key(str(request.session_hash))) as event:
+                for now in evaluations.evaluate(name, int(items), settings, event):
+                    yield {far: preview.bar(now.done, now.total, now.words)}
+            assert now.run is not None
+            changes = {
+                far: f'<p role="status">Done: {len(now.run.lines)} items.</p>',
+                report: evaluating.shown(now.run, service.book),
+                runs: gr.Dropdown(choices=evaluating.listed(), value=now.run.folder.name),
+            }
+        except Stopped:
+            words_now = f"Stopped after {now.done} of {now.total} items."
+            changes = {
+                far: f'<p role="status">{words_now}</p>',
+                runs: gr.Dropdown(choices=evaluating.listed()),
+            }
+        except SticklerError as error:
+            changes = {far: preview.failure(str(error))}
+        yield changes | {go: gr.Button(visible=True), stop: gr.Button(visible=False)}
+
+    def open_again(name: str | None) -> Any:
+        with told():
+            if name is None:
+                return evaluating.WELCOME
+            return evaluating.shown(evaluating.opened(name), service.book)
+
+    def halt(request: gr.Request) -> Any:
+        service.stop(key(str(request.session_hash)))
+        return gr.Button(interactive=False)
+
+    def arrive() -> Any:
+        return gr.Dropdown(choices=evaluating.sets()), gr.Dropdown(choices=evaluating.listed())
+
+    go.click(
+        run, [chosen, count, *shared.chosen], [go, stop, far, report, runs],
+        **{**EVENT, "concurrency_limit": 4},
+    )  # fmt: skip
+    stop.click(halt, outputs=stop, **QUICK)
+    runs.input(open_again, runs, report, **QUICK)
+    return arrive, [chosen, runs]
