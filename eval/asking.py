@@ -62,10 +62,7 @@ class Examiner:
             return assistant.draft_many([_query(item) for item in items], ids, masked)
         hidden = [(*i.masked, *p.masked) for i, p in zip(items, partners, strict=True)]
         drafts = assistant.draft_many([_query(partner) for partner in partners], ids, hidden)
-        return [
-            draft._replace(answer=replace(draft.answer, question=item.question))
-            for item, draft in zip(items, drafts, strict=True)
-        ]
+        return [_of_others(draft, item) for item, draft in zip(items, drafts, strict=True)]
 
     def _chosen(
         self, assistant: Assistant, items: Sequence[EvalItem], drafts: Sequence[Draft]
@@ -78,15 +75,15 @@ class Examiner:
             raws = self.model.generate(prompts, _VERDICT_TOKENS if claims else _LETTER_TOKENS)
         lines = []
         for item, draft, raw in zip(items, drafts, raws, strict=True):
-            if claims:
-                read, gold = readings.verdict(raw), item.gold_verdict
-            elif self.model is None:
+            line = self._line(item, replace(draft.answer, raw=raw))
+            if claims and self.model is not None:
+                line |= _judged(readings.verdict(raw), item.gold_verdict)
+            elif not claims and self.model is not None:
+                line |= _judged(readings.choice(raw, item.choices), item.gold_answer)
+            elif not claims:
                 nearest = self._by_evidence(item, draft)
-                read, gold = readings.Reading(nearest, nearest), item.gold_answer
-            else:
-                read, gold = readings.choice(raw, item.choices), item.gold_answer
-            answer = replace(draft.answer, raw=raw)
-            lines.append(self._line(item, answer) | _judged(read, gold))
+                line |= _judged(readings.Reading(nearest, nearest), item.gold_answer)
+            lines.append(line)
         return lines
 
     def _prompt(self, item: EvalItem, draft: Draft, model: Model) -> Any:
@@ -111,7 +108,9 @@ class Examiner:
     def _said(self, items: Sequence[EvalItem], answers: Sequence[Answer]) -> list[Line]:
         """How free answers, and the verdicts in them, agree with the gold."""
         lines: list[Line] = [
-            _judged(readings.verdict(answer.raw), item.gold_verdict) if item.gold_verdict else {}
+            _judged(readings.verdict(answer.raw), item.gold_verdict)
+            if item.gold_verdict and self.model is not None
+            else {}
             for item, answer in zip(items, answers, strict=True)
         ]
         compared: list[tuple[Line, str, list[str]]] = []
@@ -165,6 +164,17 @@ def _query(item: EvalItem) -> str:
     return f"{item.question} {item.choices[0]}" if len(item.choices) == 1 else item.question
 
 
+def _of_others(draft: Draft, item: EvalItem) -> Draft:
+    """Another question's draft for an item, less the rules that decide the item after all."""
+    own = {numbers.group(rule) for rule in item.gold_rules}
+    kept = [at for at, rule in enumerate(draft.rules) if numbers.group(rule.number) not in own]
+    return Draft(
+        replace(draft.answer, question=item.question),
+        [draft.rules[at] for at in kept],
+        [draft.quotes[at] for at in kept],
+    )
+
+
 def _judged(read: readings.Reading, gold: str | None) -> Line:
     return {"strict": read.strict, "lenient": read.lenient, "gold": gold}
 
@@ -173,12 +183,7 @@ def partner(place: int, items: Sequence[EvalItem]) -> EvalItem:
     """Whose rules an item gets in the placebo: the next one about other rules."""
     own = {numbers.group(rule) for rule in items[place].gold_rules}
     later = [*items[place + 1 :], *items[:place]]
-    apart = [
-        one
-        for one in later
-        if one.edition == items[place].edition
-        and not own & {numbers.group(rule) for rule in one.gold_rules}
-    ]
+    apart = [one for one in later if not own & {numbers.group(rule) for rule in one.gold_rules}]
     if not apart:
         raise SticklerError(
             f"No other item is about other rules than {items[place].id}: a placebo needs more."

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eval.items import ALL
 from index.embed import DEFAULT as EMBEDDER
 from index.errors import SticklerError
 from index.terminal import EmbedderName, Json, progress_bar, show
@@ -59,9 +60,9 @@ def build_sets(
 @eval_app.command("run")
 def run_sets(
     out: Annotated[Path, typer.Option("--out", "-o", help="The run's folder.")],
-    sets: Annotated[
-        str, typer.Option("--set", help="One or more, joined by commas.")
-    ] = "rule,outcome,verdict,free,players,unanswerable",
+    sets: Annotated[str, typer.Option("--set", help="One or more, joined by commas.")] = ",".join(
+        ALL
+    ),
     model: Annotated[
         str, typer.Option(envvar="STICKLER_MODEL", help="As for 'ask'; it is made to speak.")
     ] = MODEL,

@@ -6,6 +6,7 @@ While an item is asked, the passages it was made from are masked: else it would 
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from index.editions import CURRENT, Rulebook
 from index.errors import SticklerError
 
 SETS = Path(__file__).parent / "sets"
+ALL = ("rule", "outcome", "verdict", "free", "players", "unanswerable")  # of a whole run
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def version(items: Sequence[EvalItem]) -> str:
 def own(path: Path) -> list[EvalItem]:
     """A user's questions with the rules that decide them: JSON lines like players.jsonl."""
     items = []
-    for number, line in enumerate(_text(path).splitlines(), 1):
+    for number, line in enumerate(_text(path).split("\n"), 1):
         if not line.strip():
             continue
         try:
@@ -146,6 +148,9 @@ def add(path: Path, name: str, book: Rulebook) -> tuple[list[EvalItem], list[str
             f"No question of {path} can be used ({left_out[0] if left_out else 'it is empty'}): "
             "each needs gold_rules that the loaded rules have."
         )
+    [(most, count)] = Counter(item.id for item in kept).most_common(1)
+    if count > 1:
+        raise SticklerError(f"{path} has the id '{most}' twice: give each question its own.")
     lines = [
         json.dumps(
             {**asdict(item), "answer": item.gold_answer, "verdict": item.gold_verdict},

@@ -73,7 +73,7 @@ def cited(line: Line) -> float:
 # What is measured of a line, by name; None where the measure does not apply to it.
 _MEASURES: dict[str, Callable[[Line], float | None]] = {
     "rule cited": lambda line: cited(line) if _answerable(line) else None,
-    "citations": lambda line: float(len(line["cited"])) if _plain(line) else None,
+    "citations": lambda line: None if line["abstained"] else float(len(line["cited"])),
     "citations valid": lambda line: _share(line["valid"]),
     "citation recall": lambda line: _overlap(line, line["gold_rules"]),
     "citation precision": lambda line: _overlap(line, line["cited"]),

@@ -10,6 +10,8 @@ from index.lexical import stems
 from qa import compose
 
 LETTERS = "ABCD"
+_OPENING = re.compile(rf"\W*([{LETTERS}])(?:[).:,]|\s*$)")  # no article: 'A creature ...'
+_ANYWHERE = re.compile(r"\b([a-dA-D])[).:]|\b(?:answer|choice|option) is \(?([a-dA-D])\b")
 _NO = re.compile(r"\b(?:not|never|cannot|no|none|neither|illegal)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -31,12 +33,15 @@ def verdict(raw: str) -> Reading:
 
 def choice(raw: str, choices: Sequence[str]) -> Reading:
     """The outcome chosen: by a letter that opens the answer; or any letter; or by its words."""
-    opening = re.match(rf"\W*([{LETTERS}])\b", raw)
+    opening = _OPENING.match(raw)
     strict = choices[LETTERS.index(opening[1])] if opening else None
-    anywhere = re.search(rf"\b([{LETTERS}])[).:]", raw)
-    lenient = strict or (choices[LETTERS.index(anywhere[1])] if anywhere else None)
-    if lenient is None and raw.strip():
-        lenient = max(choices, key=lambda each: overlap(raw, each))
+    anywhere = _ANYWHERE.search(raw)
+    lenient = strict
+    if lenient is None and anywhere:
+        lenient = choices[LETTERS.index((anywhere[1] or anywhere[2]).upper())]
+    if lenient is None:
+        nearest = max(choices, key=lambda each: overlap(raw, each))
+        lenient = nearest if overlap(raw, nearest) else None
     return Reading(strict, lenient)
 
 

@@ -28,13 +28,13 @@ from index.search import Searcher, Weights
 from qa import models
 from qa.settings import Settings
 
-ALL = ("rule", "outcome", "verdict", "free", "players", "unanswerable")
 WAYS = {
     "reranked": Weights(),
     "fused": Weights(heading=0, around=0, reference=0, example=0),
     "dense": Weights(lexical=0, heading=0, around=0, reference=0, example=0),
     "lexical": Weights(dense=0, heading=0, around=0, reference=0, example=0),
 }
+_OWN = ("lines.jsonl", "summary.json", "report.html", "report.md")
 _SPEAKING, _SILENT = 8, 64  # items that are asked together: what a kill can lose
 
 
@@ -42,7 +42,7 @@ _SPEAKING, _SILENT = 8, 64  # items that are asked together: what a kill can los
 class Plan:
     """What a run measures."""
 
-    sets: tuple[str, ...] = ALL
+    sets: tuple[str, ...] = items.ALL
     model: str = models.DEFAULT
     embedder: str = Settings().embedder
     limit: int | None = None
@@ -131,9 +131,10 @@ class Runner:
         return run
 
     def _asked(self, chunk: Sequence[tuple[str, int]]) -> list[Line]:
-        start = time.perf_counter()
         name = chunk[0][0]
         those = [self.items[name][place] for _, place in chunk]
+        self._examiner.assistant(those[0].edition).load()
+        start = time.perf_counter()
         partners = (
             [partner(place, self.items[name]) for _, place in chunk] if self.plan.placebo else None
         )
@@ -162,14 +163,15 @@ class _Journal:
         self._path = folder / "lines.jsonl"
         with files.explained(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            if restart:
-                for name in ("run.json", "lines.jsonl", "summary.json"):
-                    (folder / name).unlink(missing_ok=True)
-        if (folder / "run.json").exists():
-            _check(folder, made_with)
-        elif any(folder.iterdir()):
+        begun = (folder / "run.json").exists()
+        if not begun and any(folder.iterdir()):
             raise SticklerError(f"{folder} holds other files: name an empty folder, or a new one.")
+        if begun and not restart:
+            _check(folder, made_with)
         else:
+            with files.explained(folder):
+                for name in _OWN:
+                    (folder / name).unlink(missing_ok=True)
             _write(folder / "run.json", made_with)
         self.lines, end = _read(self._path)
         if self._path.exists():
@@ -220,7 +222,12 @@ def _read(path: Path) -> tuple[list[Line], int]:
         return [], 0
     data = path.read_bytes()
     end = data.rfind(b"\n") + 1
-    return [json.loads(line) for line in data[:end].splitlines()], end
+    try:
+        return [json.loads(line) for line in data[:end].split(b"\n") if line], end
+    except ValueError as error:
+        raise SticklerError(
+            f"{path} is damaged ({error}): begin the run anew with --restart."
+        ) from None
 
 
 def summary(run: Run) -> dict[str, Any]:

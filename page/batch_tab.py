@@ -106,14 +106,15 @@ def build(shared: Shared, folders: Folders) -> None:
                             changes[first] = preview.preview(firsts, now.total, book)
                     yield changes
             assert now.counts is not None
+            assert now.out is not None
             changes = {
                 far: preview.ended(now.counts),
-                save: gr.DownloadButton(value=str(now.out), visible=True),
+                save: gr.DownloadButton(f"Download {now.out.name}", str(now.out), visible=True),
             }
-        except Stopped:
+        except Stopped as end:
             name = "Go on"
-            words_now = f"Stopped: {now.done} of {now.total} are answered, and kept."
-            changes = {far: f'<p role="status">{words_now}</p>'}
+            said = f"Stopped: {end.done} of {end.total} are answered, and kept."
+            changes = {far: f'<p role="status">{said}</p>'}
         except SticklerError as error:
             changes = {far: preview.failure(str(error))}
         yield changes | {go: gr.Button(name, visible=True), stop: gr.Button(visible=False)}
@@ -124,6 +125,7 @@ def build(shared: Shared, folders: Folders) -> None:
 
     file.change(look, file, [told, far, first, save, found_column, column, go], **QUICK)
     column.input(lambda name: gr.Button(interactive=name is not None), column, go, **QUICK)
+    kind.input(lambda: gr.DownloadButton(visible=False), outputs=save, **QUICK)
     go.click(
         answer, [file, column, found_column, kind, *shared.chosen], [go, stop, save, far, first],
         **{**EVENT, "concurrency_limit": _AT_ONCE},

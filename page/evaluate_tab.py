@@ -67,10 +67,9 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
                 report: evaluating.shown(now.run, service.book),
                 runs: gr.Dropdown(choices=evaluating.listed(), value=now.run.folder.name),
             }
-        except Stopped:
-            words_now = f"Stopped after {now.done} of {now.total} items."
+        except Stopped as end:
             changes = {
-                far: f'<p role="status">{words_now}</p>',
+                far: f'<p role="status">Stopped after {end.done} of {end.total} items.</p>',
                 runs: gr.Dropdown(choices=evaluating.listed()),
             }
         except SticklerError as error:

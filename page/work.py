@@ -22,7 +22,11 @@ T = TypeVar("T")
 
 
 class Stopped(Exception):
-    """The work was stopped before its end."""
+    """The work was stopped before its end, with so much of it done."""
+
+    def __init__(self, done: int = 0, total: int = 0) -> None:
+        super().__init__(f"stopped at {done} of {total}")
+        self.done, self.total = done, total
 
 
 class Work(Generic[T]):
@@ -39,7 +43,7 @@ class Work(Generic[T]):
     def goes_on(self) -> None:
         """Raises where the work was stopped."""
         if self.stop.is_set():
-            raise Stopped
+            raise Stopped(self.done, self.total)
 
     def assistant(self) -> Assistant:
         """What answers, waited for."""

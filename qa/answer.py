@@ -30,7 +30,8 @@ from qa.settings import Settings
 from qa.topics import Topic, Topics
 
 VERSION = 1
-_DOUBTFUL, _CLEAR = 0.8, 0.9  # confidence; chosen on the practice questions
+_FAILED = "The language model failed: {}"
+_DOUBTFUL, _CLEAR = 0.7, 0.85  # confidence; an answer then cites three rules on average
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,7 @@ class Assistant:
                 pieces.append(piece)
                 yield piece
         except SticklerError as error:
-            failure = f"The language model failed: {error}"
+            failure = _FAILED.format(error)
         whole = self._spoken(draft, asked, "".join(pieces), read)
         yield replace(whole, reason=failure or whole.reason, timings=clock.total())
 
@@ -173,6 +174,8 @@ class Assistant:
         masked: Sequence[Collection[str]] = (),
     ) -> list[Answer]:
         """As `ask` for each: searched together and generated together. One that fails fails all."""
+        if not questions:
+            return []
         clock = _Clock()
         answers = self.speak_many(self.draft_many(questions, ids, masked))
         share = {name: round(ms / len(answers), 1) for name, ms in clock.total().items()}
@@ -208,11 +211,24 @@ class Assistant:
         if self.model is None or not asked:
             return answers
         prompts = [self._prompt(answers[at].question, drafts[at].rules, self.model) for at in asked]
-        limit = self.settings.answer_tokens
-        raws = self.model.generate([prompt for prompt, _ in prompts], limit)
+        raws = self._generated([prompt for prompt, _ in prompts], self.model)
         for at, raw, (_, read) in zip(asked, raws, prompts, strict=True):
-            answers[at] = self._spoken(drafts[at], answers[at].question, raw, read)
+            if isinstance(raw, SticklerError):
+                answers[at] = replace(answers[at], reason=_FAILED.format(raw))
+            else:
+                answers[at] = self._spoken(drafts[at], answers[at].question, raw, read)
         return answers
+
+    def _generated(
+        self, prompts: Sequence[models.Prompt], model: models.Model
+    ) -> list[str | SticklerError]:
+        """What the model says to each prompt; where it fails on all together, one by one."""
+        try:
+            return [*model.generate(prompts, self.settings.answer_tokens)]
+        except SticklerError as error:
+            if len(prompts) == 1:
+                return [error]
+            return [said for prompt in prompts for said in self._generated([prompt], model)]
 
     def _begun(self, question: str, whole: str | None, id: str) -> tuple[Answer, str]:
         """An answer that is yet to be given, and what is asked."""
@@ -279,7 +295,8 @@ class Assistant:
 
     def _spoken(self, draft: "Draft", asked: str, raw: str, read: Sequence[Rule]) -> Answer:
         """The answer with what the model said, as far as a rule that it read supports it."""
-        supported, unsupported = self._supported(raw, asked, read)
+        embedder = self.searcher.embedder
+        supported, unsupported = compose.supported(raw, asked, read, embedder)
         text, cited = compose.answered(supported, draft.rules, draft.quotes)
         failed = citations.invented(raw, [rule.number for rule in read], self._edition)
         return replace(
@@ -290,15 +307,6 @@ class Assistant:
             verdict=compose.verdict(raw) if self.settings.verdicts else None,
             citations=(*cited, *failed),
         )
-
-    def _supported(
-        self, raw: str, asked: str, rules: Sequence[Rule]
-    ) -> tuple[list[tuple[str, Rule]], int]:
-        """The model's sentences that one of these rules supports, and how many none supports."""
-        said = compose.whole_sentences(raw)
-        by = [citations.attribute(one, asked, rules, self.searcher.embedder) for one in said]
-        kept = [(one, rule) for one, rule in zip(said, by, strict=True) if rule is not None]
-        return kept, len(said) - len(kept)
 
     def _confidence(self, found: Found) -> tuple[Confidence, Topic]:
         topic = self._topics.nearest(found.evidence.vector)

@@ -117,7 +117,6 @@ def run(job: Job, engine: Engine, tell: Tell, note: Callable[[str], None]) -> Co
                 journal.remove()
         finally:
             journal.close()
-        places.copy.unlink(missing_ok=True)
     return replace(results.counts, empty=survey.empty)
 
 

@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from index.rulebook import Edition, Rule
 from qa import citations
 from qa.citations import Citation
 from qa.topics import Topic
+
+if TYPE_CHECKING:
+    from index.embed import Embedder
 
 ABSTAINED = "The loaded rules do not settle this."
 _ADD = "Add the full rules with 'stickler rules add FILE'."
@@ -56,6 +60,16 @@ def verdict(raw: str) -> str | None:
     """The yes or no that a model's answer opens with."""
     match = re.match(r"\W*(yes|no)\b", raw, re.IGNORECASE)
     return match[1].lower() if match else None
+
+
+def supported(
+    raw: str, asked: str, rules: Sequence[Rule], embedder: "Embedder"
+) -> tuple[list[tuple[str, Rule]], int]:
+    """The model's sentences that one of these rules supports, and how many none supports."""
+    said = whole_sentences(raw)
+    by = [citations.attribute(one, asked, rules, embedder) for one in said]
+    kept = [(one, rule) for one, rule in zip(said, by, strict=True) if rule is not None]
+    return kept, len(said) - len(kept)
 
 
 def whole_sentences(raw: str) -> list[str]:

@@ -80,6 +80,7 @@ class OnRay:
         self._again: deque[_Task] = deque()
         self._identity: dict[str, str] = {}
         self._start_deaths = 0
+        self._asked_all = False
 
     def __enter__(self) -> "OnRay":
         return self
@@ -99,11 +100,13 @@ class OnRay:
 
     def answers(self, chunks: Iterable[list[str]]) -> Iterator[list[Outcome]]:
         waiting = iter(chunks)
+        self._asked_all = False
         while True:
             while self._idle and (task := self._task(waiting)):
                 worker = self._idle.pop()
                 self._running[worker.answer.remote(task.questions)] = (worker, task)
-            if not any(task for _, task in self._running.values()) and not self._again:
+            at_work = any(task for _, task in self._running.values())
+            if self._asked_all and not at_work and not self._again:
                 return  # those that are still loading are no longer needed
             if outcomes := self._next():
                 yield outcomes
@@ -132,6 +135,7 @@ class OnRay:
         if self._again:
             return self._again.popleft()
         chunk = next(waiting, None)
+        self._asked_all = chunk is None
         return _Task(chunk) if chunk else None
 
     def _next(self) -> list[Outcome]:

@@ -48,7 +48,7 @@ def post(url: str, path: str, body: object) -> dict[str, object]:
     return found
 
 
-def test_the_endpoints_are_those_three_and_documented(client):
+def test_the_endpoints_are_those_named_and_documented(client):
     told = client.view_api(return_format="dict", print_info=False)
     assert told["unnamed_endpoints"] == {}
     assert set(told["named_endpoints"]) == {f"/{name}" for name in endpoints.NAMES}

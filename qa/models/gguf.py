@@ -2,6 +2,7 @@
 
 import hashlib
 import http.client
+import itertools
 import json
 import os
 import secrets
@@ -33,7 +34,7 @@ class Gguf:
     def __init__(self, path: str | Path, threads: int | None = None, name: str = "") -> None:
         self.path = Path(path).expanduser()
         self.name = name or self.path.name
-        self.threads = threads or os.cpu_count() or 1
+        self.threads = threads or _threads()
         _check(self.path)
         self._key = secrets.token_hex()
         self._kept = tempfile.TemporaryDirectory(prefix="stickler-")
@@ -109,7 +110,12 @@ class Gguf:
             for user in "ab"
         ]
         one, other = (self._tokens(text["prompt"], special=True) for text in texts)
-        same = [a == b for a, b in zip(one, other, strict=False)].index(False)
+        same = sum(
+            1
+            for _ in itertools.takewhile(
+                lambda pair: pair[0] == pair[1], zip(one, other, strict=False)
+            )
+        )
         body = {"prompt": one[:same], "n_predict": 0, "cache_prompt": False}
         self._asked("POST", "/completion", body)
 
@@ -234,6 +240,12 @@ def _write_f16(reader: "gguf.GGUFReader", place: Path) -> None:
     writer.close()
     with place.open("r+b") as file:
         os.fsync(file.fileno())
+
+
+def _threads() -> int:
+    """As many as cores; fewer where something that runs many of us says so, as Ray does."""
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    return int(told) if told.isdecimal() and int(told) else os.cpu_count() or 1
 
 
 def _check(path: Path) -> None:

@@ -65,7 +65,7 @@ def known(columns: Iterable[str], wanted: str | None = None) -> str | None:
 
 def headerless(first: Sequence[Any], wanted: str | None) -> bool:
     """True where the first row is a question itself: a bare list that was saved as a table."""
-    return not wanted and len(first) == 1 and str(first[0]).strip().endswith("?")
+    return not wanted and len(first) == 1 and known([str(first[0])]) is None
 
 
 def listed(columns: Iterable[str]) -> str:

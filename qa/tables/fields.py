@@ -144,13 +144,20 @@ def written(found: Any) -> str:
     return text if _encodable(text) else text.encode(errors="replace").decode()
 
 
+# Kinds that one column can hold together, and the kind that it then is.
+_JOINED = (
+    ({"bool"}, "bool"),
+    ({"int", "long"}, "int"),
+    ({"int", "float"}, "float"),
+)
+
+
 def kinds(chosen: Iterable[Column], carried: dict[str, set[str]]) -> dict[str, str]:
     """The kind of each column where a table has types: text wherever values differ in kind."""
     found = {}
     for column in chosen:
         those = carried.get(column.key, set()) if column.carried else {OWN[column.key]}
-        mixed = "float" if those == {"int", "float"} else "text"
-        found[column.name] = next(iter(those)) if len(those) == 1 else mixed
+        found[column.name] = next((to for some, to in _JOINED if those and those <= some), "text")
     return found
 
 

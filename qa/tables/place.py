@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -26,14 +27,14 @@ class Places:
         if not out.parent.is_dir():
             raise SticklerError(f"There is no folder {out.parent}: make it, or name another.")
         for own in (out, self.journal, self.part, self.copy):
-            if source != "-" and own.exists() and Path(source).exists() and own.samefile(source):
+            if own.exists() and _is_source(own, source):
                 raise SticklerError(
                     f"The answers would overwrite the questions in {source}: name another output."
                 )
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """One run at a time for an output."""
+        """One run at a time for an output; a copy of the input does not outlast it."""
         import filelock
 
         path = self.out.with_name(f".{self.out.name}.lock")
@@ -52,6 +53,7 @@ class Places:
         try:
             yield
         finally:
+            self.copy.unlink(missing_ok=True)
             path.unlink(missing_ok=True)
             lock.release()
 
@@ -80,3 +82,14 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _is_source(own: Path, source: str) -> bool:
+    """True where a file is the one that the questions come from, also through standard input."""
+    if source == "-":
+        try:
+            return os.path.samestat(own.stat(), os.fstat(sys.stdin.fileno()))
+        except (OSError, ValueError, AttributeError):  # no file behind it
+            return False
+    given = Path(source).expanduser()
+    return given.exists() and own.samefile(given)

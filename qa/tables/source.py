@@ -163,4 +163,6 @@ def _unopened(name: str, error: Exception) -> SticklerError:
 
 def _kind(value: Any) -> str:
     kind = _KINDS.get(type(value), "text")
-    return "text" if kind == "int" and not -(2**63) <= value < 2**63 else kind
+    if kind != "int" or abs(value) <= 2**53:
+        return kind
+    return "long" if -(2**63) <= value < 2**63 else "text"  # more than a float holds exactly

@@ -150,9 +150,16 @@ def _told(answer: dict[str, Any]) -> Iterator[str]:
     for each in cited:
         title = f"{each['number']} {each['heading']}".strip()
         quote = _escaped(" ".join(each["quote"].split()))
-        yield f"- **{_escaped(title)}** [{each['edition']}]: “{quote}”"
+        stump = " [cut off in the source]" if _is_stump(each) else ""
+        yield f"- **{_escaped(title)}** [{each['edition']}]: “{quote}”{_escaped(stump)}"
+    if cited and (more := answer["text"].rpartition("\n")[2]).startswith("... and "):
+        yield f"\n{_escaped(more)}\n"
     sure = f", confidence {answer['confidence']:.2f}" if answer["model"] != "book" else ""
     yield f"\nEdition {answer['edition']}, model {_escaped(answer['model'])}{sure}\n"
+
+
+def _is_stump(citation: dict[str, Any]) -> bool:
+    return bool(citation["truncated"]) and citation["text"].endswith(citation["quote"])
 
 
 def _object(result: Result, layout: Layout) -> dict[str, Any]:

@@ -4,8 +4,11 @@ import json
 
 import pytest
 
-from eval import report
+from eval import metrics, report
+from eval.asking import partner
+from eval.items import load
 from eval.run import Plan, Runner, open_run
+from index import numbers
 from index.errors import SticklerError
 
 PLAN = Plan(("rule", "outcome", "verdict", "players", "unanswerable"), "none", limit=6)
@@ -57,9 +60,9 @@ def test_a_run_names_all_that_its_figures_depend_on(run):
     assert set(made["items"]) == set(PLAN.sets)
 
 
-def test_without_a_model_no_verdict_is_given_and_none_is_right(run):
-    lines = run.of("verdict")
-    assert {line["strict"] for line in lines} == {None}
+def test_without_a_model_no_verdict_is_given_and_none_is_measured(run):
+    assert "right, strict" not in metrics.by_item(run.of("verdict"))
+    assert "right, strict" in metrics.by_item(run.of("outcome"))
 
 
 def test_a_stopped_run_goes_on_where_it_was(searcher, tmp_path):
@@ -79,6 +82,7 @@ def test_a_stopped_run_goes_on_where_it_was(searcher, tmp_path):
 
 
 def test_a_run_made_with_something_else_is_not_mixed_in(run, searcher):
+    report.write(run)
     other = Plan(PLAN.sets, "none", limit=5)
     with pytest.raises(SticklerError, match=r"something else \(limit, items\)"):
         Runner(other, searcher).run(run.folder)
@@ -148,3 +152,15 @@ def test_runs_are_compared_item_by_item(run, searcher, tmp_path):
     other = Runner(Plan(("rule",), "none", limit=2), searcher).run(tmp_path / "c")
     with pytest.raises(SticklerError, match="share no items"):
         report.compare(worse, other)
+
+
+def test_every_item_has_a_partner_for_the_placebo(book):
+    for name in ("outcome", "verdict", "players", "unanswerable"):
+        those = load(name, book)
+        for place, item in enumerate(those):
+            other = partner(place, those)
+            assert not _groups(item) & _groups(other)
+
+
+def _groups(item):
+    return {numbers.group(rule) for rule in item.gold_rules}

@@ -1,5 +1,6 @@
 """A file of questions on the page: looked at, answered in turns, stopped, gone on with."""
 
+import contextlib
 import csv
 import json
 import threading
@@ -154,7 +155,12 @@ def test_whoever_asks_has_a_turn_between_two_chunks(searcher, upload, work):
     settings = Settings(model="noting", words=True)
     service = Service(settings, load=lambda name: model, searcher=searcher)
     engine, steps = begun(service, upload, work, settings=settings)
-    rest = threading.Thread(target=lambda: list(steps))
+
+    def batch():
+        with contextlib.suppress(Stopped):
+            list(steps)
+
+    rest = threading.Thread(target=batch)
     rest.start()
     assert first.wait(20)
     for part in service.ask(FLYER, [], settings, threading.Event()):
@@ -203,7 +209,7 @@ def test_each_visitor_has_a_folder_that_nobody_can_guess(tmp_path, monkeypatch):
     assert not mine.exists()
     assert yours.exists()
     own.leave("you")
-    assert list(tmp_path.iterdir()) == []
+    assert not list(tmp_path.glob("work-*"))
 
 
 def test_a_folder_that_is_long_unused_goes(tmp_path, monkeypatch):

@@ -166,6 +166,21 @@ def test_many_questions_hear_the_model_each_on_its_own_rules(searcher):
     assert len(model.prompts) == 1
 
 
+def test_a_model_that_fails_on_one_question_of_many_leaves_the_others_alone(searcher):
+    assistant, model = speaking(searcher, "Yes.")
+
+    def generate(prompts, limit):
+        if any("trample" in prompt.user.split("Question:")[1] for prompt in prompts):
+            raise SticklerError("The prompt is too long: ask a shorter question.")
+        return ["Yes." for _ in prompts]
+
+    model.generate = generate
+    fine, failed = assistant.ask_many([REACH, "how much damage does trample let through?"])
+    assert (fine.raw, fine.reason) == ("Yes.", None)
+    assert failed.citations
+    assert "too long" in failed.reason
+
+
 def test_an_older_book_answers_for_itself(searcher):
     answer = Assistant(Settings(model="none", edition="2009-10-01"), searcher).ask(
         "how does trample assign damage among blockers?"
