@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from index.errors import SticklerError
-from page import evaluating, preview
+from page import evaluating, preview, run_report
 from page.errors import told
 from page.parts import EVENT, QUICK, Shared, html, live_html
 from page.work import Stopped
@@ -43,7 +43,7 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
                 html('<p class="quiet">Runs are started on the machine itself.</p>')
             runs = gr.Dropdown([], label="Earlier runs", value=None)
         with gr.Column(scale=8, min_width=320):
-            report = live_html("evaluate", evaluating.WELCOME)
+            report = live_html("evaluate", run_report.WELCOME)
 
     def run(
         name: str, items: int, model: str, edition: str, cited: int, words: bool,
@@ -64,7 +64,7 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
             assert now.run is not None
             changes = {
                 far: f'<p role="status">Done: {len(now.run.lines)} items.</p>',
-                report: evaluating.shown(now.run, service.book),
+                report: run_report.shown(now.run, service.book),
                 runs: gr.Dropdown(choices=evaluating.listed(), value=now.run.folder.name),
             }
         except Stopped as end:
@@ -79,8 +79,8 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
     def open_again(name: str | None) -> Any:
         with told():
             if name is None:
-                return evaluating.WELCOME
-            return evaluating.shown(evaluating.opened(name), service.book)
+                return run_report.WELCOME
+            return run_report.shown(evaluating.opened(name), service.book)
 
     def halt(request: gr.Request) -> Any:
         service.stop(key(str(request.session_hash)))

@@ -65,7 +65,10 @@ def known(columns: Iterable[str], wanted: str | None = None) -> str | None:
 
 def headerless(first: Sequence[Any], wanted: str | None) -> bool:
     """True where the first row is a question itself: a bare list that was saved as a table."""
-    return not wanted and len(first) == 1 and known([str(first[0])]) is None
+    if wanted or len(first) != 1 or known([str(first[0])]):
+        return False
+    text = str(first[0]).strip()
+    return text.endswith("?") or len(text.split()) > 2  # a column's name is a word or two
 
 
 def listed(columns: Iterable[str]) -> str:

@@ -159,7 +159,7 @@ def _told(answer: dict[str, Any]) -> Iterator[str]:
 
 
 def _is_stump(citation: dict[str, Any]) -> bool:
-    return bool(citation["truncated"]) and citation["text"].endswith(citation["quote"])
+    return bool(citation.get("truncated")) and citation["text"].endswith(citation["quote"])
 
 
 def _object(result: Result, layout: Layout) -> dict[str, Any]:

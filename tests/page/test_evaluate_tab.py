@@ -9,7 +9,7 @@ from slow import Slow
 from eval import items
 from eval.run import open_run
 from index.errors import SticklerError
-from page import evaluating
+from page import evaluating, run_report
 from page.evaluating import Evaluations
 from page.service import Service
 from page.work import Stopped
@@ -48,7 +48,7 @@ def test_a_small_run_takes_items_from_all_over_the_set():
 
 def test_the_report_has_figures_plots_and_what_went_wrong(service):
     run = ran(service, count=10)
-    shown = evaluating.shown(run, service.book)
+    shown = run_report.shown(run, service.book)
     assert '<th scope="row">hit@10</th>' in shown
     assert "right, strict" not in shown  # no model spoke
     assert shown.count("<svg") >= 2
@@ -62,7 +62,7 @@ def test_a_model_is_measured_where_it_speaks(searcher):
     service = Service(settings, load=lambda name: Slow(), searcher=searcher)
     run = ran(service, "verdict", settings=settings)
     assert {line["raw"] for line in run.lines} == {"Yes."}
-    assert "right, lenient" in evaluating.shown(run, service.book)
+    assert "right, lenient" in run_report.shown(run, service.book)
 
 
 def test_stopping_ends_a_run_between_chunks_and_keeps_what_there_is(searcher, home):
@@ -115,7 +115,7 @@ def test_own_sets_are_offered_and_shown_as_text(service, tmp_path):
     )
     items.add(path, "mine", service.book)
     assert ("mine: your own", "mine") in evaluating.sets()
-    shown = evaluating.shown(ran(service, "mine"), service.book)
+    shown = run_report.shown(ran(service, "mine"), service.book)
     assert "<script" not in shown
     assert "1 of 1 went wrong" in shown
 

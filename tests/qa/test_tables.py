@@ -99,6 +99,11 @@ def test_the_questions_column_is_found_or_named(header, column, found, read):
     assert questions(read("a.csv", f"{header}\n1,2,3\n", column)) == [found]
 
 
+def test_a_bare_list_of_requests_saved_as_a_table_loses_none(read):
+    asked = ["Explain first strike", "Explain deathtouch"]
+    assert questions(read("a.csv", "\n".join(asked))) == asked
+
+
 def test_the_only_column_holds_the_questions_whatever_it_is_called(read):
     assert questions(read("a.csv", "Frage\nWas ist Trampel?\n")) == ["Was ist Trampel?"]
     assert questions(read("a.csv", "id,Frage\n1,Was?\n")) == ["Was?"]
