@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,10 +123,17 @@ def _keep_quiet() -> None:
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["GRADIO_ANALYTICS_CACHE_FREQUENCY"] = "1000000000"  # a summary that nobody reads
     os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "100"
-    own = Path(tempfile.mkdtemp(prefix="stickler-"))
-    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    own = _uploads()
     os.environ["GRADIO_TEMP_DIR"] = str(own)
     os.environ["GRADIO_EXAMPLES_CACHE"] = str(own / "examples")
+
+
+@cache
+def _uploads() -> Path:
+    """One folder for all pages of this process: Gradio looks where it is each time anew."""
+    own = Path(tempfile.mkdtemp(prefix="stickler-"))
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    return own
 
 
 def launch(

@@ -62,7 +62,7 @@ def about(run: Run) -> dict[str, str]:
         "rules shown": "another question's (placebo)" if made["placebo"] else "those found",
         "settings": made["settings"],
         "prompts": made["prompts"],
-        "code": made["code"],
+        "code": " ".join(made["code"]),
         "items": ", ".join(f"{name} {version}" for name, version in made["items"].items()),
     }
 

@@ -4,7 +4,6 @@ A run lies in a folder: run.json says what it was made with, lines.jsonl what ca
 summary.json the figures. The same command goes on where a killed run was.
 """
 
-import hashlib
 import importlib.metadata
 import json
 import os
@@ -13,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import index
@@ -104,8 +104,8 @@ class Runner:
             "embedder_hash": self.searcher.embedder.hash,
             "model_hash": self.model.hash if self.model else None,
             "settings": self.plan.settings.hash,
-            "prompts": _digest(Path(prompts.__file__).parent, "*.txt"),
-            "code": f"{importlib.metadata.version('stickler')}+{_code()}",
+            "prompts": files.code(prompts),
+            "code": [importlib.metadata.version("stickler"), files.code(index, qa, _own())],
         }
 
     def run(self, folder: Path, restart: bool = False, progress: Progress | None = None) -> Run:
@@ -251,19 +251,8 @@ def _json(line: Line) -> bytes:
     return json.dumps(line, ensure_ascii=False).encode()
 
 
-def _code() -> str:
-    """Tells one state of the code that answers from another."""
-    folders = [Path(part.__file__ or "").parent for part in (index, qa)] + [Path(__file__).parent]
-    return hashlib.sha256(
-        "".join(_digest(folder, "**/*.py", "*.toml", "*.json") for folder in folders).encode()
-    ).hexdigest()[:10]
-
-
-def _digest(folder: Path, *patterns: str) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(path for pattern in patterns for path in folder.glob(pattern)):
-        digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()[:12]
+def _own() -> ModuleType:
+    return sys.modules[__name__.split(".")[0]]
 
 
 def _memory_mb() -> float:

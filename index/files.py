@@ -5,10 +5,12 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 from index.errors import SticklerError
 
 _PROBE = 1 << 16  # bytes
+_SOURCES = {".py", ".toml", ".json", ".txt"}
 
 
 def home() -> Path:
@@ -33,6 +35,18 @@ def fingerprint(folder: Path) -> str:
             file.seek(max(0, size - _PROBE))
             digest.update(file.read(_PROBE))
     return digest.hexdigest()[:16]
+
+
+def code(*packages: ModuleType) -> str:
+    """Tells one state of packages' code, prompts and tables from another."""
+    digest = hashlib.sha256()
+    for package in packages:
+        root = Path(str(package.__file__)).parent
+        for path in sorted(root.rglob("*")):
+            if path.suffix in _SOURCES and path.parent.name != "documents":
+                digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+                digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -29,7 +29,6 @@ from qa.tables.place import Places
 from qa.tables.source import Source, Survey, open_source
 
 _SPEAKING, _SILENT = 32, 256  # questions of a chunk: what an interruption can lose
-_SOURCES = {".py", ".toml", ".json", ".txt"}
 
 Tell = Callable[[int, int], None]  # rows done, rows in all
 
@@ -147,24 +146,12 @@ def made_with(assistant: Assistant) -> dict[str, str]:
         "weights": model.hash if model else "",
         "embedder": assistant.searcher.embedder.hash,
         "documents": hashlib.sha256(json.dumps([rules, words]).encode()).hexdigest()[:16],
-        "code": f"{importlib.metadata.version('stickler')} {_code()}",
+        "code": f"{importlib.metadata.version('stickler')} {files.code(index, qa, prompts)}",
     }
 
 
 def chunk_of(settings: Settings) -> int:
     return _SPEAKING if settings.speaks and settings.model != NONE else _SILENT
-
-
-def _code() -> str:
-    """Tells one state of the code, the prompts and the tables from another."""
-    digest = hashlib.sha256()
-    for package in (index, qa, prompts):
-        root = Path(str(package.__file__)).parent
-        for path in sorted(root.rglob("*")):
-            if path.suffix in _SOURCES and path.parent.name != "documents":
-                digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-                digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
 
 
 def _layout(job: Job, format: str, source: Source, survey: Survey) -> writers.Layout:

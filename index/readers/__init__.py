@@ -17,7 +17,7 @@ FORMATS: dict[str, ModuleType] = {
     "rulings": rulings,
 }
 LARGEST = 20_000_000  # bytes; the longest release so far is 1.2 MB
-_MARKS = {
+MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with
     codecs.BOM_UTF32_BE: "utf-32",
@@ -43,7 +43,7 @@ def decode(data: bytes, document: str) -> str:
 
 
 def _text(data: bytes, document: str) -> str:
-    for mark, encoding in _MARKS.items():
+    for mark, encoding in MARKS.items():
         if data.startswith(mark):
             try:
                 return data.decode(encoding)

@@ -10,17 +10,11 @@ from pathlib import Path
 from typing import IO
 
 from index.errors import SticklerError
+from index.readers import MARKS
 from qa.tables import LONGEST
 
 _HEAD = 1 << 16  # bytes by which a file is judged
 _BINARY = 0.3  # share of control characters
-_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
 
 
 def _as_windows(error: UnicodeError) -> tuple[str, int]:
@@ -72,7 +66,7 @@ def not_text(path: Path) -> SticklerError:
 
 
 def _encoding(head: bytes) -> str:
-    for mark, encoding in _MARKS.items():
+    for mark, encoding in MARKS.items():
         if head.startswith(mark):
             return encoding
     # UTF-16 without a mark: nearly every other byte of English is zero.
