@@ -11,13 +11,15 @@ from typing import Annotated
 import typer
 
 import eval.commands
+import eval.tuning.commands
 import index.commands
 import qa.batch_command
 import qa.commands
 from index.editions import CURRENT
 from index.embed import DEFAULT as EMBEDDER
 from index.errors import SticklerError
-from index.terminal import EditionName, EmbedderName, fail
+from index.rerank import DEFAULT as RERANKER
+from index.terminal import EditionName, EmbedderName, RerankerName, fail
 from qa.commands import ModelName, Words
 from qa.models import DEFAULT as MODEL
 
@@ -31,6 +33,7 @@ app.add_typer(qa.commands.app)
 app.add_typer(qa.batch_command.app)
 app.add_typer(index.commands.app)
 app.add_typer(eval.commands.app)
+app.add_typer(eval.tuning.commands.app)
 
 
 @app.callback()
@@ -47,6 +50,7 @@ def serve(
     model: ModelName = MODEL,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,
+    reranker: RerankerName = RERANKER,
     words: Words = None,
     auth: Annotated[
         str | None, typer.Option(envvar="STICKLER_AUTH", help="USER:PASSWORD to ask for.")
@@ -57,7 +61,7 @@ def serve(
     import app as web
     from qa.settings import Settings
 
-    settings = Settings(model, embedder, edition or CURRENT, words=words)
+    settings = Settings(model, embedder, reranker, edition or CURRENT, words=words)
     web.serve(settings, host, port, auth, open_browser)
 
 

@@ -8,7 +8,8 @@ import typer
 from eval.items import ALL
 from index.embed import DEFAULT as EMBEDDER
 from index.errors import SticklerError
-from index.terminal import EmbedderName, Json, progress_bar, show
+from index.rerank import DEFAULT as RERANKER
+from index.terminal import EmbedderName, Json, RerankerName, progress_bar, show
 from qa.models import DEFAULT as MODEL
 
 if TYPE_CHECKING:
@@ -67,12 +68,13 @@ def run_sets(
         str, typer.Option(envvar="STICKLER_MODEL", help="As for 'ask'; it is made to speak.")
     ] = MODEL,
     embedder: EmbedderName = EMBEDDER,
+    reranker: RerankerName = RERANKER,
     limit: Annotated[int | None, typer.Option(min=1, help="Items of each set.")] = None,
     placebo: Annotated[
         bool, typer.Option("--placebo", help="Show each question another question's rules.")
     ] = False,
     way: Annotated[
-        str, typer.Option(help="Search by: reranked, fused, dense, lexical.")
+        str, typer.Option(help="Search by: reranked, weighed, fused, dense, lexical.")
     ] = "reranked",
     restart: Annotated[bool, typer.Option("--restart", help="Begin the run anew.")] = False,
     as_json: Json = False,
@@ -80,7 +82,7 @@ def run_sets(
     """Ask every item of the sets; a run that was stopped goes on where it was."""
     from eval.run import Plan, Runner
 
-    plan = Plan(tuple(sets.split(",")), model, embedder, limit, placebo, way)
+    plan = Plan(tuple(sets.split(",")), model, embedder, reranker, limit, placebo, way)
     runner = Runner(plan, progress=progress_bar("Embedding"))
     _show(runner.run(out, restart, progress_bar("Asking")), as_json)
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from index import files
+from index import files, numbers
 from index.editions import CURRENT, Rulebook
 from index.errors import SticklerError
 
@@ -45,6 +45,26 @@ def practice() -> list[EvalItem]:
     return _questions("practice.jsonl")
 
 
+def kept_back() -> list[EvalItem]:
+    """The practice questions about every eighth group of rules: nothing is trained on these groups.
+
+    A model is surer of what it was trained on; how sure it may be is fitted on these.
+    """
+    groups = sorted({numbers.group(item.gold_rules[0]) for item in practice()})
+    kept = set(groups[3::8])
+    return [item for item in practice() if numbers.group(item.gold_rules[0]) in kept]
+
+
+def pairs() -> list[EvalItem]:
+    """Questions of our own for training, mostly in pairs that a small change turns around."""
+    return _questions("pairs.jsonl")
+
+
+def invented() -> list[dict[str, str]]:
+    """Rules that no rulebook has, which some of the pairs are about: to learn to read new ones."""
+    return _rows("invented.jsonl")
+
+
 def unanswerable() -> list[EvalItem]:
     """Questions that the shipped rules do not settle, in the splits train, calibrate and test."""
     names = sorted(path.name for path in SETS.glob("unanswerable*.jsonl"))
@@ -62,7 +82,7 @@ def _questions(name: str) -> list[EvalItem]:
             kind=row["kind"],
             question=row["question"],
             gold_rules=tuple(row["gold_rules"]),
-            gold_answer=row["answer"],
+            gold_answer=row.get("answer"),
             gold_verdict=row["verdict"],
             source=name,
         )

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,11 +28,13 @@ from index.search import Searcher, Weights
 from qa import models
 from qa.settings import Settings
 
+_FUSED = Weights(heading=0, around=0, reference=0, example=0, reading=0)
 WAYS = {
     "reranked": Weights(),
-    "fused": Weights(heading=0, around=0, reference=0, example=0),
-    "dense": Weights(lexical=0, heading=0, around=0, reference=0, example=0),
-    "lexical": Weights(dense=0, heading=0, around=0, reference=0, example=0),
+    "weighed": Weights(reading=0),
+    "fused": _FUSED,
+    "dense": replace(_FUSED, lexical=0),
+    "lexical": replace(_FUSED, dense=0),
 }
 _OWN = ("lines.jsonl", "summary.json", "report.html", "report.md")
 _SPEAKING, _SILENT = 8, 64  # items that are asked together: what a kill can lose
@@ -45,6 +47,7 @@ class Plan:
     sets: tuple[str, ...] = items.ALL
     model: str = models.DEFAULT
     embedder: str = Settings().embedder
+    reranker: str = Settings().reranker
     limit: int | None = None
     placebo: bool = False  # each question on another question's rules
     way: str = "reranked"
@@ -52,7 +55,7 @@ class Plan:
     @property
     def settings(self) -> Settings:
         """A model that is measured has to speak, and is asked for its verdict."""
-        return Settings(model=self.model, embedder=self.embedder, words=True, verdicts=True)
+        return Settings(self.model, self.embedder, self.reranker, words=True, verdicts=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +87,10 @@ class Runner:
         if plan.way not in WAYS:
             raise SticklerError(f"There is no way '{plan.way}': choose {', '.join(WAYS)}.")
         self.plan = plan
-        opened = searcher or Searcher.open(plan.embedder, progress)
-        self.searcher = Searcher(opened.book, opened.index, opened.embedder, WAYS[plan.way])
+        opened = searcher or Searcher.open(plan.embedder, progress, plan.reranker)
+        weights = WAYS[plan.way]
+        reader = opened.reranker if weights.reading else None
+        self.searcher = Searcher(opened.book, opened.index, opened.embedder, weights, reader)
         self.model = model or models.load(plan.model)
         self.items = {name: self._items(name) for name in plan.sets}
         self._examiner = Examiner(plan.settings, self.searcher, self.model)
@@ -102,14 +107,21 @@ class Runner:
             "editions": sorted({i.edition for those in self.items.values() for i in those}),
             "documents": self.searcher.index.manifest["documents"],
             "embedder_hash": self.searcher.embedder.hash,
+            "reranker_hash": self.searcher.reranker.hash if self.searcher.reranker else None,
             "model_hash": self.model.hash if self.model else None,
             "settings": self.plan.settings.hash,
             "prompts": files.code(prompts),
             "code": [importlib.metadata.version("stickler"), files.code(index, qa, _own())],
         }
 
-    def run(self, folder: Path, restart: bool = False, progress: Progress | None = None) -> Run:
-        """Ask what has not been asked yet; what was, is kept."""
+    def run(
+        self,
+        folder: Path,
+        restart: bool = False,
+        progress: Progress | None = None,
+        together: int | None = None,
+    ) -> Run:
+        """Ask what has not been asked yet, so many `together`; what was, is kept."""
         made_with = self.made_with()
         journal = _Journal(folder, made_with, restart)
         todo = [
@@ -120,7 +132,8 @@ class Runner:
         ]
         total = sum(len(those) for those in self.items.values())
         with journal:
-            for chunk in _chunks(todo, self.items, _SPEAKING if self.model else _SILENT):
+            size = together or (_SPEAKING if self.model else _SILENT)
+            for chunk in _chunks(todo, self.items, size):
                 if progress:
                     progress(len(journal.lines), total)
                 journal.add(self._asked(chunk))

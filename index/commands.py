@@ -13,12 +13,21 @@ import typer
 from index import library, numbers
 from index.embed import DEFAULT as EMBEDDER
 from index.errors import SticklerError
+from index.rerank import DEFAULT as RERANKER
 from index.rulebook import Edition, Rule
-from index.terminal import EditionName, EmbedderName, Json, progress_bar, show, wrapped
+from index.terminal import (
+    EditionName,
+    EmbedderName,
+    Json,
+    RerankerName,
+    progress_bar,
+    show,
+    wrapped,
+)
 
 if TYPE_CHECKING:
+    from index.hits import Hit
     from index.passages import Passage
-    from index.search import Hit
 
 app = typer.Typer()
 rules_app = typer.Typer(help="Look rules up; add and remove rules texts.", no_args_is_help=True)
@@ -148,12 +157,14 @@ def search(
     k: Annotated[int, typer.Option("-k", min=1, max=1000, help="How many rules.")] = 10,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,
+    reranker: RerankerName = RERANKER,
     as_json: Json = False,
 ) -> None:
     """Find the rules that decide a question."""
     from index.search import Searcher
 
-    hits = Searcher.open(embedder, progress_bar("Embedding")).search(question, k, edition)
+    searcher = Searcher.open(embedder, progress_bar("Embedding"), reranker)
+    hits = searcher.search(question, k, edition)
     lines = []
     for hit in hits:
         via = f"{hit.score:.2f} {'+'.join(hit.via)}"

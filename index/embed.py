@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from index import files
+from index import files, tuned
 from index.errors import SticklerError
 
 if TYPE_CHECKING:
@@ -20,14 +20,18 @@ if TYPE_CHECKING:
 
     Vectors = NDArray[np.float32]
 
-DEFAULT = "all-MiniLM-L6-v2"
+PLAIN = "all-MiniLM-L6-v2"
+DEFAULT = "stickler-minilm"  # the same, tuned on players' questions
 _CHUNK = 256  # texts between two commits to the cache: what a kill can lose
 
 Progress = Callable[[int, int], None]
 
 
 class Embedder:
-    """A sentence-transformers model by name or folder; it is loaded when it is first needed."""
+    """A sentence-transformers model by name or folder, or tuned weights by their file.
+
+    It is loaded when it is first needed.
+    """
 
     def __init__(self, name: str = DEFAULT) -> None:
         self.name = name
@@ -35,7 +39,7 @@ class Embedder:
 
     @cached_property
     def folder(self) -> Path:
-        if self.name == DEFAULT:
+        if self.name == PLAIN or self.tuned:
             return _packaged()
         if (given := Path(self.name).expanduser()).exists():
             return given
@@ -50,9 +54,17 @@ class Embedder:
                 f"Hugging Face hub ({type(error).__name__}): name a folder, or '{DEFAULT}'."
             ) from None
 
+    @property
+    def tuned(self) -> Path | None:
+        """The tuned weights that go over those of the packaged model, if any do."""
+        if self.name == DEFAULT:
+            return tuned.FOLDER / f"retriever{tuned.ENDING}"
+        return Path(self.name).expanduser() if self.name.endswith(tuned.ENDING) else None
+
     @cached_property
     def hash(self) -> str:
-        return files.fingerprint(self.folder)
+        base = files.fingerprint(self.folder)
+        return f"{base}-{files.digest(self.tuned)[:16]}" if self.tuned else base
 
     @cached_property
     def model(self) -> Any:
@@ -62,12 +74,15 @@ class Embedder:
 
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
-            return SentenceTransformer(str(self.folder))
+            model = SentenceTransformer(str(self.folder))
         except (OSError, ValueError) as error:
             raise SticklerError(
                 f"{self.folder} does not hold a sentence-transformers model ({error}): "
                 f"name another folder, or '{DEFAULT}'."
             ) from None
+        if self.tuned:
+            tuned.lay_over(model[0].model, tuned.read(self.tuned, self.folder))
+        return model
 
     def encode_questions(self, questions: Sequence[str]) -> "Vectors":
         return self._normalised(self.model.encode_query, questions)

@@ -37,6 +37,12 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+def digest(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def code(*packages: ModuleType) -> str:
     """Tells one state of packages' code, prompts and tables from another."""
     digest = hashlib.sha256()

@@ -8,17 +8,20 @@ the rules around it fit as well, and where a good hit refers to it.
 '702.19b'
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from index import library, numbers, store
 from index.editions import Rulebook
 from index.embed import DEFAULT, Embedder, Progress
 from index.errors import SticklerError
+from index.hits import Evidence, Found, Hit, Via
 from index.lexical import Headings, Vocabulary, stems
 from index.passages import Passage, passages
+from index.rerank import DEFAULT as RERANKER
+from index.rerank import READ, Reranker, named, reread
 from index.store import View
 
 if TYPE_CHECKING:
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 LONGEST_QUESTION = 4000  # characters
-Via = Literal["number", "dense", "lexical", "reference"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,48 +38,13 @@ class Weights:
     """What each sort of evidence counts, in units of a dense score's spread."""
 
     dense: float = 1.0
-    lexical: float = 0.7
-    heading: float = 1.0  # the question names the heading that the rule stands under
+    lexical: float = 0.3
+    heading: float = 0.7  # the question names the heading that the rule stands under
     around: float = 0.2  # share of the best score among the rules of the same group
     example: float = -0.5  # an example speaks for its rule, but less surely than the rule itself
     reference: float = 0.1  # share of a good hit's score for a rule that it refers to
+    reading: float = 0.5  # how sure the reader is that the rule decides (a logit)
     number: float = 100.0  # a rule asked for by number goes before all others
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A rule that was found, by the passage of it that fits best."""
-
-    passage: Passage
-    rank: int
-    score: float
-    via: tuple[Via, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "number": self.passage.number,
-            "edition": self.passage.edition,
-            "kind": self.passage.kind,
-            "rank": self.rank,
-            "score": self.score,
-            "via": list(self.via),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What search knows of how well its result fits the question."""
-
-    similarity: float  # of the nearest passage, as the embedding model sees it
-    words: Mapping[str, float]  # the question's words, stemmed, and how telling each is
-    unknown: frozenset[str]  # those of them that the book never uses
-    named: frozenset[str]  # the headings that the question names
-    vector: "Floats"  # the question as the embedding model sees it
-
-
-class Found(NamedTuple):
-    hits: list[Hit]
-    evidence: Evidence
 
 
 class _Scored(NamedTuple):
@@ -95,17 +62,22 @@ class Searcher:
         index: store.Store,
         embedder: Embedder,
         weights: Weights | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         self.book = book
         self.index = index
         self.embedder = embedder
+        self.reranker = reranker
         self.weights = weights or Weights()
         self._views: dict[str, _ViewSearch] = {}
 
     @classmethod
-    def open(cls, embedder: str = DEFAULT, progress: Progress | None = None) -> "Searcher":
+    def open(
+        cls, embedder: str = DEFAULT, progress: Progress | None = None, reranker: str = RERANKER
+    ) -> "Searcher":
         book, model = library.load(), Embedder(embedder)
-        return cls(book, store.open_store(book, model, progress), model)
+        index = store.open_store(book, model, progress)
+        return cls(book, index, model, reranker=named(reranker))
 
     def search(
         self,
@@ -142,10 +114,14 @@ class Searcher:
         view = self._view(edition)
         vectors = self.embedder.encode_questions(questions)
         hidden = masked or [()] * len(questions)
-        return [
-            view.search(question, vector, k, frozenset(ids))
+        reach = max(k, READ) if self.reranker else k
+        found = [
+            view.search(question, vector, reach, frozenset(ids))
             for question, vector, ids in zip(questions, vectors, hidden, strict=True)
         ]
+        if self.reranker is None:
+            return found
+        return reread(self.reranker, self.weights.reading, view.book, questions, found, k)
 
     def _view(self, edition: str | None) -> "_ViewSearch":
         view = self.index.view(self.book, edition)
@@ -159,7 +135,7 @@ class _ViewSearch:
 
     def __init__(self, view: View, weights: Weights) -> None:
         headings = {rule.heading for rule in view.book.rules if rule.is_heading}
-        self._book = view.book
+        self.book = self._book = view.book
         self._view = view
         self._weights = weights
         self._vocabulary = Vocabulary(headings)
@@ -270,10 +246,10 @@ class _ViewSearch:
             rule = self._book.by_number.get(number)
             if rule is None or f"{rule.edition}/{number}" in masked:
                 continue
-            for named in numbers.references(rule.text):
-                if named in total and named != number:
+            for other in numbers.references(rule.text):
+                if other in total and other != number:
                     gain = self._weights.reference * max(total[number], 0.0)
-                    gains[named] = max(gains.get(named, 0.0), gain)
+                    gains[other] = max(gains.get(other, 0.0), gain)
         return gains
 
     def _visible(self, rows: list[int], masked: frozenset[str]) -> list[int]:

@@ -22,7 +22,7 @@ from index.lexical import Bm25
 from index.passages import SCHEME, Passage, passages
 from index.rulebook import Edition
 
-FORMAT = 1  # raise it when what lies on disk changes: older indexes are then built anew
+FORMAT = 2  # raise it when what lies on disk changes: older indexes are then built anew
 _EXACT_UP_TO = 50_000  # passages; beyond that FAISS looks into the nearest cells only
 _BUILD_SECONDS = 6 * 3600.0  # how long a second build waits for the first
 _MEND = "run 'stickler index build'"
@@ -52,9 +52,9 @@ def folder() -> Path:
 
 
 def open_store(book: Rulebook, embedder: Embedder, progress: Progress | None = None) -> Store:
-    """The index of these rules; built if there is none yet, or if the documents changed."""
+    """The index of these rules; built if there is none yet, or if documents or model changed."""
     manifest = read_manifest()
-    if manifest is None or stale(manifest):
+    if manifest is None or stale(manifest) or _other_weights(manifest, embedder):
         manifest = build(book, embedder, progress)
     if manifest["model"]["hash"] != embedder.hash:
         raise SticklerError(
@@ -135,6 +135,12 @@ def stale(manifest: Mapping[str, Any]) -> bool:
     )
 
 
+def _other_weights(manifest: Mapping[str, Any], embedder: Embedder) -> bool:
+    """True where the model of the same name is another by now, as after an update."""
+    model = manifest["model"]
+    return bool(model["name"] == embedder.name and model["hash"] != embedder.hash)
+
+
 def _documents() -> list[list[str]]:
     return [
         [document.file, hashlib.sha256(document.path.read_bytes()).hexdigest()]
@@ -159,7 +165,7 @@ def _write(
         lines = [json.dumps(asdict(passage), ensure_ascii=False) for passage in those]
         (view / "passages.jsonl").write_text("\n".join(lines), encoding="utf-8")
     manifest["files"] = {
-        path.relative_to(place).as_posix(): _digest(path)
+        path.relative_to(place).as_posix(): files.digest(path)
         for path in sorted(place.rglob("*"))
         if path.is_file()
     }
@@ -186,7 +192,7 @@ def _load(manifest: Mapping[str, Any], book: Rulebook) -> Store:
 
     place = Path(manifest["folder"])
     for name, digest in manifest["files"].items():
-        if _digest(place / name) != digest:
+        if files.digest(place / name) != digest:
             raise SticklerError(f"The index file {place / name} is damaged: {_MEND}.")
     views = {}
     for name, count in manifest["views"].items():
@@ -198,8 +204,3 @@ def _load(manifest: Mapping[str, Any], book: Rulebook) -> Store:
             index.make_direct_map()
         views[name] = View(book.edition(name), those, index, Bm25.load(place / name / "words"))
     return Store(manifest, views)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

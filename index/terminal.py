@@ -21,10 +21,18 @@ EmbedderName = Annotated[
     typer.Option(
         "--embedder",
         envvar="STICKLER_EMBEDDER",
-        help="A sentence-transformers model: a folder or a Hugging Face id.",
+        help="A sentence-transformers model: a folder, a Hugging Face id, or what 'tune' made.",
     ),
 ]
 
+RerankerName = Annotated[
+    str,
+    typer.Option(
+        "--reranker",
+        envvar="STICKLER_RERANKER",
+        help="A file that 'stickler tune reranker' made, to read the first rules anew.",
+    ),
+]
 
 _NARROW = "utf" not in (sys.stdout.encoding or "").lower()  # JSON is then escaped, not damaged
 

@@ -6,7 +6,7 @@ from typing import Any
 from index.errors import SticklerError
 from index.search import LONGEST_QUESTION
 from page import asking, cards, record, talk
-from page.errors import told
+from page.errors import here, told
 from page.parts import EVENT, QUICK, Shared, live_html
 from page.record import Turn
 
@@ -60,7 +60,7 @@ def build(shared: Shared) -> None:
                     changes[evidence] = cards.evidence(found, book, len(now) - 1)
                 yield changes
         except SticklerError as error:
-            now = [*so_far, Turn(asked, failure=str(error))]
+            now = [*so_far, Turn(asked, failure=here(str(error)))]
             yield {turns: now, conversation: talk.conversation(now)}
         yield {send: gr.Button(visible=True), stop: gr.Button(visible=False)}
 

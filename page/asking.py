@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from index.errors import SticklerError
+from page.errors import here
 from page.record import LONGEST, Turn, before
 from page.service import Service, Waiting
 from qa.answer import Answer
@@ -40,7 +41,7 @@ def ask(
                 shown = time.monotonic()
             turn = replace(turn, stopped=stop.is_set())
     except SticklerError as error:
-        turn = replace(turn, failure=str(error))
+        turn = replace(turn, failure=here(str(error)))
     if turn.answer is None and not turn.failure:
         turn = replace(turn, failure="Stopped before there was an answer.")
     yield [*kept, replace(turn, waiting="")]

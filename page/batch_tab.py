@@ -94,22 +94,23 @@ def build(shared: Shared, folders: Folders) -> None:
             ending = batching.FORMATS[written]
             named = None if chosen == own else chosen  # what was found is found again
             shown = 0
-            now = batching.Progress(0, 0, "")
+            result: batching.Written | None = None
             with service.stoppable(key(session)) as event, folders.used(session) as folder:
                 engine = batching.InTurn(service, settings, event)
                 for now in batching.answer(engine, Path(path), named, ending, folder):
                     changes = {far: preview.bar(now.done, now.total, now.words)}
                     if shown < min(batching.SHOWN, now.total):
-                        firsts = batching.first_answers(now.journal)
+                        firsts = batching.first_answers(engine.journal)
                         if len(firsts) > shown:
                             shown = len(firsts)
                             changes[first] = preview.preview(firsts, now.total, book)
                     yield changes
-            assert now.counts is not None
-            assert now.out is not None
+                    result = now.result
+            assert result is not None
+            out = result.out
             changes = {
-                far: preview.ended(now.counts),
-                save: gr.DownloadButton(f"Download {now.out.name}", str(now.out), visible=True),
+                far: preview.ended(result.counts),
+                save: gr.DownloadButton(f"Download {out.name}", str(out), visible=True),
             }
         except Stopped as end:
             name = "Go on"

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from index.errors import SticklerError
+from page.errors import here
 from page.service import Service
-from page.work import Work
+from page.work import Progress, Work
 from qa.answer import Assistant
 from qa.batch import Counts, Job, answered, made_with, problem, run
 from qa.journal import Outcome
@@ -34,12 +35,6 @@ FORMATS = {
 MOST_QUESTIONS = 20_000  # of a file; the command takes more
 SHOWN = 6  # answers of a preview
 _SPEAKING, _SILENT = 2, 16  # questions of a chunk: how long someone who asks may have to wait
-# What the command's sentences say of its options, as the page says it.
-_SAID = {
-    "name the one that holds the questions with --column": "choose the one with the questions",
-    ", or say what it is with --format": "",
-    ", or say which with --format": "",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +46,22 @@ class Look:
     rows: int
 
 
-class InTurn(Work[Counts]):
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came of a batch."""
+
+    out: Path
+    counts: Counts
+
+
+class InTurn(Work[Written]):
     """Answers chunk by chunk; in between, others who ask have their turn."""
 
     def __init__(self, service: Service, settings: Settings, stop: threading.Event) -> None:
         super().__init__(service, settings, stop)
         speaks = settings.speaks and settings.model != NONE
         self.chunk = _SPEAKING if speaks else _SILENT
+        self.journal: Path | None = None  # where the answers so far are
         self._loaded: Assistant | None = None
 
     def made_with(self) -> dict[str, str]:
@@ -103,58 +107,33 @@ def said_here(*paths: Path) -> Iterator[None]:
         words = str(error)
         for path in paths:
             words = words.replace(str(path.parent) + os.sep, "")
-        for command, page in _SAID.items():
-            words = words.replace(command, page)
-        raise SticklerError(words) from None
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a batch is."""
-
-    done: int
-    total: int
-    words: str
-    journal: Path | None = None
-    out: Path | None = None
-    counts: Counts | None = None
+        raise SticklerError(here(words)) from None
 
 
 def answer(
     engine: InTurn, upload: Path, column: str | None, ending: str, folder: Path
-) -> Iterator[Progress]:
+) -> Iterator[Progress[Written]]:
     """Answer a file in a visitor's folder; what an earlier try has answered there is kept."""
     try:
         source = _kept(upload, folder)
     except OSError:
         raise SticklerError("The file is no longer here: choose it again.") from None
-    journal: Path | None = None
-    out = folder
 
-    def work() -> Counts:
-        nonlocal journal, out
+    def work() -> Written:
         # Each state of questions, settings and rules has a place of its own, so that coming back
         # to one finds what was answered with it.
         made = json.dumps([engine.made_with(), source.parent.name], sort_keys=True)
         place = folder / hashlib.sha256(made.encode()).hexdigest()[:16]
         place.mkdir(exist_ok=True)
         out = place / f"{upload.stem}-answers{ending}"
-        journal = out.with_name(f".{out.name}.journal")
+        engine.journal = out.with_name(f".{out.name}.journal")
         for before in place.glob(".*.journal"):  # of another format
-            before.rename(journal)
+            before.rename(engine.journal)
         job = Job(str(source), out, column=column, keep=True)
         with said_here(source, out):
-            return run(job, engine, engine.tell, lambda _: None)
+            return Written(out, run(job, engine, engine.tell, lambda _: None))
 
-    steps = engine.steps(work)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            counts: Counts = end.value
-            yield Progress(engine.total, engine.total, "", journal, out, counts)
-            return
-        yield Progress(engine.done, engine.total, engine.words, journal)
+    yield from engine.steps(work)
 
 
 def _kept(upload: Path, folder: Path) -> Path:

@@ -9,6 +9,7 @@ from index.errors import SticklerError
 from index.library import Document
 from index.rulebook import Edition, Rule
 from page.cards import address, badge, examples, link, links, rule_text, title
+from page.errors import here
 
 _FEW = 12  # results of a search
 _MOST_REFERRING = 40
@@ -138,7 +139,7 @@ def page(query: str, book: Edition) -> str:
     try:
         number = _number(query, book)
     except SticklerError as error:
-        said = f'<p class="failure" role="alert">{escape(str(error))}</p>'
+        said = f'<p class="failure" role="alert">{escape(here(str(error)))}</p>'
         return f'<div class="rule-page">{said}</div>'
     if not numbers.parse(number).rule:
         return _section_page(number, book)

@@ -1,9 +1,29 @@
-"""Errors as a visitor meets them: the one sentence, and nothing of the server's insides."""
+"""Errors as a visitor meets them: one sentence in the words of the page, nothing of its insides."""
 
 import contextlib
 from collections.abc import Iterator
 
 from index.errors import SticklerError
+
+# What sentences say of commands and their options, as the page says it.
+_SAID = {
+    "with 'stickler rules add FILE'": "in the tab Rules, under Rules texts",
+    "see 'stickler rules list'": "see its sections",
+    "'stickler rules list' for the headings": "the tab Rules for the headings",
+    "choose another with '--model'": "choose another in the settings",
+    "choose another --model": "choose another in the settings",
+    "use '--model none'": "choose 'none'",
+    "name the one that holds the questions with --column": "choose the one with the questions",
+    ", or say what it is with --format": "",
+    ", or say which with --format": "",
+}
+
+
+def here(words: str) -> str:
+    """A sentence of the command as the page says it."""
+    for command, page in _SAID.items():
+        words = words.replace(command, page)
+    return words
 
 
 @contextlib.contextmanager
@@ -14,4 +34,4 @@ def told() -> Iterator[None]:
     try:
         yield
     except SticklerError as error:
-        raise gr.Error(str(error), print_exception=False) from None
+        raise gr.Error(here(str(error)), print_exception=False) from None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from eval.run import Run
 from index.errors import SticklerError
 from page import evaluating, preview, run_report
 from page.errors import told
@@ -55,21 +56,24 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
             far: preview.bar(0, 0, "Starting …"),
         }
         changes: dict[Any, Any] = {}
-        now = evaluating.Progress(0, 0, "")
+        ran: Run | None = None
         try:
             settings = service.settings(model, edition, cited, words)
             with service.stoppable(key(str(request.session_hash))) as event:
                 for now in evaluations.evaluate(name, int(items), settings, event):
                     yield {far: preview.bar(now.done, now.total, now.words)}
-            assert now.run is not None
+                    ran = now.result
+            assert ran is not None
             changes = {
-                far: f'<p role="status">Done: {len(now.run.lines)} items.</p>',
-                report: run_report.shown(now.run, service.book),
-                runs: gr.Dropdown(choices=evaluating.listed(), value=now.run.folder.name),
+                far: f'<p role="status">Done: {len(ran.lines)} items.</p>',
+                report: run_report.shown(ran, service.book),
+                runs: gr.Dropdown(choices=evaluating.listed(), value=ran.folder.name),
             }
         except Stopped as end:
+            kept = f"Stopped: {end.done} of {end.total} items are asked, and kept in Earlier runs."
+            said = kept if end.done else "Stopped before the first item."
             changes = {
-                far: f'<p role="status">Stopped after {end.done} of {end.total} items.</p>',
+                far: f'<p role="status">{said}</p>',
                 runs: gr.Dropdown(choices=evaluating.listed()),
             }
         except SticklerError as error:

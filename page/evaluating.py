@@ -4,7 +4,6 @@ import contextlib
 import datetime
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from eval import items
@@ -13,7 +12,7 @@ from eval.run import Plan, Run, Runner, open_run
 from index import files
 from index.errors import SticklerError
 from page.service import Service
-from page.work import Work
+from page.work import Progress, Work
 from qa.models import NONE
 from qa.settings import Settings
 
@@ -41,7 +40,7 @@ def sets() -> list[tuple[str, str]]:
 
 
 class Evaluation(Work[Run]):
-    """A run whose chunks each wait for their turn among those who ask."""
+    """A run whose items each wait for their turn among those who ask."""
 
     def run(self, name: str, count: int, folder: Path) -> Run:
         assistant = self.assistant()
@@ -51,33 +50,27 @@ class Evaluation(Work[Run]):
             raise SticklerError(
                 "The set verdict asks a model that speaks: turn one on in the settings."
             )
-        plan = Plan((name,), model, self.settings.embedder, count)
+        if assistant.notice:  # what is measured has to be there
+            raise SticklerError(assistant.notice)
+        plan = Plan((name,), model, self.settings.embedder, self.settings.reranker, count)
         runner = Runner(plan, assistant.searcher, assistant.model)
         runner.items[name] = spread(items.load(name, assistant.book), count)
-        with contextlib.ExitStack() as chunk:
+        with contextlib.ExitStack() as item:
 
-            def step(done: int, total: int) -> None:  # called before each chunk, and at the end
-                chunk.close()
+            def step(done: int, total: int) -> None:  # called before each item, and at the end
+                item.close()
                 self.tell(done, total)
                 if done < total:
                     self.goes_on()
-                    chunk.enter_context(self.turn())
+                    item.enter_context(self.turn())
 
-            return runner.run(folder, progress=step)
+            return runner.run(folder, progress=step, together=1)
 
 
 def spread(those: Sequence[EvalItem], count: int) -> list[EvalItem]:
     """So many of a set, from all over it: its first ones are all about the same few rules."""
     step = max(1.0, len(those) / count)
     return [those[int(place * step)] for place in range(min(count, len(those)))]
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    done: int
-    total: int
-    words: str
-    run: Run | None = None
 
 
 class Evaluations:
@@ -89,7 +82,7 @@ class Evaluations:
 
     def evaluate(
         self, name: str, count: int, settings: Settings, stop: threading.Event
-    ) -> Iterator[Progress]:
+    ) -> Iterator[Progress[Run]]:
         if not self._service.uploads:
             raise SticklerError("Runs cannot be started here: use 'stickler eval run'.")
         if name not in (known for _, known in sets()):
@@ -100,14 +93,7 @@ class Evaluations:
             raise SticklerError("Another evaluation is running: wait for it to end.")
         try:
             work = Evaluation(self._service, settings, stop)
-            steps = work.steps(lambda: work.run(name, count, _folder(name)))
-            while True:
-                try:
-                    next(steps)
-                except StopIteration as end:
-                    yield Progress(work.total, work.total, "", end.value)
-                    return
-                yield Progress(work.done, work.total, work.words)
+            yield from work.steps(lambda: work.run(name, count, _folder(name)))
         finally:
             self._one.release()
 

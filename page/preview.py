@@ -32,7 +32,13 @@ def ended(counts: Counts) -> str:
     parts += [f"{counts.failed} failed"] if counts.failed else []
     parts += [f"{counts.reused} asked more than once"] if counts.reused else []
     parts += [f"{counts.empty} empty lines skipped"] if counts.empty else []
-    return f'<p role="status">Done: {", ".join(parts)}.</p>'
+    said = f"Done: {', '.join(parts)}."
+    if counts.silent:
+        said += f" {counts.silent} are the rules alone: the language model failed."
+    if counts.cut:
+        cells = "1 cell is" if counts.cut == 1 else f"{counts.cut} cells are"
+        said += f" {cells} longer than a spreadsheet holds, cut off and marked so: CSV has it all."
+    return f'<p role="status">{said}</p>'
 
 
 def failure(words: str) -> str:

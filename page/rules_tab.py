@@ -9,7 +9,7 @@ from index import library
 from index.editions import CURRENT
 from index.errors import SticklerError
 from page import browse
-from page.errors import told
+from page.errors import here, told
 from page.parts import EVENT, QUICK, Shared, html, live_html
 from page.service import Service
 
@@ -54,6 +54,8 @@ def build(shared: Shared) -> tuple[Callable[..., Any], list[Any]]:
                     size="sm",
                     visible=service.uploads,
                 )
+                if not service.uploads:
+                    html('<p class="quiet">Texts are added on the machine itself.</p>')
                 added = html()
         with gr.Column(scale=8, min_width=320):
             page = live_html("page", browse.WELCOME)
@@ -125,4 +127,4 @@ def _safely(made: Callable[[], str]) -> str:
     try:
         return made()
     except SticklerError as error:
-        return f'<p class="failure">{escape(str(error))}</p>'
+        return f'<p class="failure">{escape(here(str(error)))}</p>'

@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from index import library, store
+from index import library, rerank, store
 from index.editions import Rulebook
 from index.embed import Embedder, Progress
 from index.errors import SticklerError
 from index.rulebook import Reading
 from index.search import Searcher, check
+from page.errors import here
 from page.line import Line
-from qa import models
+from qa import compose, models
 from qa.answer import Answer, Assistant
 from qa.settings import Settings
 
@@ -166,12 +167,15 @@ class Service:
     ) -> Generator[Waiting, None, Assistant | None]:
         """What answers with these settings, waited for; nothing where it was stopped."""
         searcher = yield from self._awaited(self._searching(), stop)
-        model = None
+        model = notice = None
         if settings.speaks and settings.model != models.NONE:
-            model = yield from self._awaited(self._model(settings.model), stop)
+            try:
+                model = yield from self._awaited(self._model(settings.model), stop)
+            except SticklerError as error:
+                notice = here(models.done_without(settings.model, error))
         if stop.is_set() or searcher is None:
             return None
-        return Assistant(settings, searcher, model)
+        return Assistant(settings, searcher, model, notice=notice, add=here(compose.ADD))
 
     def line(self, settings: Settings) -> Line:
         """Where those wait who ask with these settings."""
@@ -203,7 +207,7 @@ class Service:
             book = library.load()
             index = store.open_store(book, embedder, progress)
             with self._lock:
-                self._book, self._search = book, _done(Searcher(book, index, embedder))
+                self._book, self._search = book, _done(self._searcher(book, index, embedder))
             return reading
         finally:
             self._adding.release()
@@ -212,9 +216,12 @@ class Service:
         book, embedder = self.book, Embedder(self.defaults.embedder)
         index = store.open_store(book, embedder, self._note)
         self._doing = "Loading search"
-        searcher = Searcher(book, index, embedder)
-        searcher.search("warm up", 1)  # loads the embedding model
+        searcher = self._searcher(book, index, embedder)
+        searcher.search("warm up", 1)  # loads the models of search
         return searcher
+
+    def _searcher(self, book: Rulebook, index: store.Store, embedder: Embedder) -> Searcher:
+        return Searcher(book, index, embedder, reranker=rerank.named(self.defaults.reranker))
 
     def _note(self, done: int, total: int) -> None:
         self._doing = f"Building the index: {done} of {total} passages"

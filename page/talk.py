@@ -5,6 +5,7 @@ from html import escape
 
 from index.editions import CURRENT
 from page.cards import badge
+from page.errors import here
 from page.record import LONGEST_COMMENT, Turn, model_name, plain
 from page.service import State
 from qa.answer import Answer
@@ -151,7 +152,7 @@ def notes(turn: Turn) -> list[str]:
         many = "1 sentence" if answer.unsupported == 1 else f"{answer.unsupported} sentences"
         found.append(f"Not shown: {many} of the model without support in the rules.")
     if answer.reason and not answer.abstained:
-        found.append(answer.reason)
+        found.append(here(answer.reason))
     return found
 
 

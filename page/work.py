@@ -6,7 +6,8 @@ Its parts wait in line with everybody's questions, so that whoever asks gets a t
 import contextlib
 import threading
 import traceback
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from index.errors import SticklerError
@@ -27,6 +28,16 @@ class Stopped(Exception):
     def __init__(self, done: int = 0, total: int = 0) -> None:
         super().__init__(f"stopped at {done} of {total}")
         self.done, self.total = done, total
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(Generic[T]):
+    """How far work is; the last of it holds what came of it."""
+
+    done: int
+    total: int
+    words: str  # what is being waited for
+    result: T | None = None
 
 
 class Work(Generic[T]):
@@ -76,8 +87,8 @@ class Work(Generic[T]):
     def _say(self, waiting: Waiting) -> None:
         self.words = waiting.words
 
-    def steps(self, do: Callable[[], T]) -> Generator[None, None, T]:
-        """Do it, giving a moment now and then to show how far it is; returns what it returned.
+    def steps(self, do: Callable[[], T]) -> Iterator[Progress[T]]:
+        """Do it, telling now and then how far it is, and last what it returned.
 
         It is over when this is: whoever stops looking stops the work.
         """
@@ -98,7 +109,7 @@ class Work(Generic[T]):
         threading.Thread(target=run, daemon=True).start()
         try:
             while not ended.wait(_POLL):
-                yield
+                yield Progress(self.done, self.total, self.words)
         finally:
             if not ended.is_set():
                 self.stop.set()
@@ -109,4 +120,4 @@ class Work(Generic[T]):
             raise SticklerError(
                 f"Stickler failed ({type(error).__name__}): see its terminal."
             ) from error
-        return results[0]
+        yield Progress(self.total, self.total, "", results[0])

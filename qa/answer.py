@@ -9,7 +9,6 @@ word, and of the language model's sentences those that one of these rules suppor
 
 import hashlib
 import threading
-import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
@@ -19,10 +18,12 @@ from index import library
 from index.editions import Rulebook
 from index.embed import Progress
 from index.errors import SticklerError
+from index.hits import Found, Hit
 from index.rulebook import Edition, Rule
-from index.search import Found, Hit, Searcher
+from index.search import Searcher
 from qa import citations, compose, lookup, models
 from qa.citations import Citation
+from qa.clock import Clock
 from qa.confidence import Confidence, confidence
 from qa.conversation import standalone
 from qa.prompt import fill
@@ -80,13 +81,16 @@ class Assistant:
         searcher: Searcher | None = None,
         model: models.Model | None = None,
         progress: Progress | None = None,
+        notice: str | None = None,  # why there is no model though one was to speak
+        add: str = compose.ADD,  # how a refusal says that rules are added
     ) -> None:
         self.settings = settings
         self._progress = progress
+        self._add = add
         if searcher is not None:
             self.__dict__["searcher"] = searcher
-        if model is not None:
-            self.__dict__["_loaded"] = (model, None)
+        if model is not None or notice is not None:
+            self.__dict__["_loaded"] = (model, notice)
 
     @cached_property
     def book(self) -> Rulebook:
@@ -94,7 +98,7 @@ class Assistant:
 
     @cached_property
     def searcher(self) -> Searcher:
-        return Searcher.open(self.settings.embedder, self._progress)
+        return Searcher.open(self.settings.embedder, self._progress, self.settings.reranker)
 
     @cached_property
     def _loaded(self) -> tuple[models.Model | None, str | None]:
@@ -104,14 +108,17 @@ class Assistant:
         try:
             return models.load(self.settings.model), None
         except SticklerError as error:
-            if self.settings.model != models.DEFAULT:
-                raise
-            return None, f"No language model could be loaded: {error}"
+            return None, models.done_without(self.settings.model, error)
 
     @property
     def model(self) -> models.Model | None:
         """The language model that speaks, if one does."""
         return self._loaded[0]
+
+    @property
+    def notice(self) -> str | None:
+        """Why none speaks though one was to."""
+        return self._loaded[1]
 
     @cached_property
     def _edition(self) -> Edition:
@@ -142,7 +149,7 @@ class Assistant:
         stop: threading.Event | None = None,
     ) -> Iterator[Answer | str]:
         """The evidence as an Answer, then the model's words as they come, then the whole Answer."""
-        clock = _Clock()
+        clock = Clock()
         answer, asked = self._begun(question, standalone(question, before), id)
         if (looked_up := self._from_book(answer, asked, masked)) is not None:
             yield replace(looked_up, timings=clock.total())
@@ -176,7 +183,7 @@ class Assistant:
         """As `ask` for each: searched together and generated together. One that fails fails all."""
         if not questions:
             return []
-        clock = _Clock()
+        clock = Clock()
         answers = self.speak_many(self.draft_many(questions, ids, masked))
         share = {name: round(ms / len(answers), 1) for name, ms in clock.total().items()}
         return [replace(answer, timings=share) for answer in answers]
@@ -276,7 +283,7 @@ class Assistant:
                 text, cited = compose.answered((), rules[place], quotes[place])
                 answer = replace(answer, text=text, citations=cited, confidence=round(one.found, 3))
             else:
-                text, reason = compose.abstained(rules[place], topic, self._edition)
+                text, reason = compose.abstained(rules[place], topic, self._edition, self._add)
                 sureness = round(one.settled, 3)
                 answer = replace(
                     answer, text=text, reason=reason, confidence=sureness, abstained=True
@@ -331,18 +338,3 @@ class Draft(NamedTuple):
     def is_open(self) -> bool:
         """True where a model may add to it: no refusal, and not read out of the book."""
         return not self.answer.abstained and bool(self.rules)
-
-
-class _Clock:
-    """Milliseconds since the question came."""
-
-    def __init__(self) -> None:
-        self._start = time.perf_counter()
-        self._noted: dict[str, float] = {}
-
-    def note(self, name: str) -> None:
-        """Note a moment, the first time that it comes."""
-        self._noted.setdefault(name, round((time.perf_counter() - self._start) * 1000, 1))
-
-    def total(self) -> dict[str, float]:
-        return {**self._noted, "total_ms": round((time.perf_counter() - self._start) * 1000, 1)}

@@ -57,6 +57,7 @@ class Counts:
     reused: int = 0  # the same question as in an earlier row
     empty: int = 0  # skipped
     silent: int = 0  # answered from the rules alone because the language model failed
+    cut: int = 0  # cells, not rows: they were longer than a cell of the output can be
 
 
 class Engine(Protocol):
@@ -111,12 +112,12 @@ def run(job: Job, engine: Engine, tell: Tell, note: Callable[[str], None]) -> Co
                     "again with --restart."
                 )
             results = _Results(source, journal)
-            places.put(writers.WRITERS[form], results, layout)
+            cut = places.put(writers.WRITERS[form], results, layout)
             if not job.keep:
                 journal.remove()
         finally:
             journal.close()
-    return replace(results.counts, empty=survey.empty)
+    return replace(results.counts, empty=survey.empty, cut=cut)
 
 
 def answered(assistant: Assistant, questions: Sequence[str]) -> list[Outcome]:
@@ -145,6 +146,7 @@ def made_with(assistant: Assistant) -> dict[str, str]:
         "model": model.name if model else NONE,
         "weights": model.hash if model else "",
         "embedder": assistant.searcher.embedder.hash,
+        "reranker": reader.hash if (reader := assistant.searcher.reranker) else "",
         "documents": hashlib.sha256(json.dumps([rules, words]).encode()).hexdigest()[:16],
         "code": f"{importlib.metadata.version('stickler')} {files.code(index, qa, prompts)}",
     }

@@ -16,7 +16,8 @@ from index import library
 from index.editions import CURRENT
 from index.embed import DEFAULT as EMBEDDER
 from index.errors import SticklerError
-from index.terminal import EditionName, EmbedderName, progress_bar
+from index.rerank import DEFAULT as RERANKER
+from index.terminal import EditionName, EmbedderName, RerankerName, progress_bar
 from qa.commands import ModelName, Words
 from qa.models import DEFAULT as MODEL
 
@@ -67,6 +68,7 @@ def batch(
     model: ModelName = MODEL,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,
+    reranker: RerankerName = RERANKER,
     words: Words = None,
     engine: Annotated[
         EngineName, typer.Option("--engine", help="ray: on a Ray cluster.")
@@ -85,7 +87,7 @@ def batch(
     from qa.batch import Job, run
     from qa.settings import Settings
 
-    settings = Settings(model=model, edition=edition or CURRENT, embedder=embedder, words=words)
+    settings = Settings(model, embedder, reranker, edition or CURRENT, words=words)
     library.load().edition(settings.edition)  # an edition that is not there is said at once
     if engine is EngineName.PLAIN and (address or workers):
         raise SticklerError("--address and --workers are for a Ray cluster: add '--engine ray'.")
@@ -160,6 +162,12 @@ class _Bar:
             self.note(
                 f"{counts.silent} answers are the rules alone: the language model failed, and "
                 "their field reason says why."
+            )
+        if counts.cut:
+            cells = "1 cell is" if counts.cut == 1 else f"{counts.cut} cells are"
+            self.note(
+                f"{cells} longer than a spreadsheet holds, cut off and marked so: write .csv or "
+                ".jsonl to have it all."
             )
 
 

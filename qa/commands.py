@@ -10,7 +10,8 @@ from index import library
 from index.editions import CURRENT
 from index.embed import DEFAULT as EMBEDDER
 from index.errors import SticklerError
-from index.terminal import EditionName, EmbedderName, Json, progress_bar, show
+from index.rerank import DEFAULT as RERANKER
+from index.terminal import EditionName, EmbedderName, Json, RerankerName, progress_bar, show
 from qa.models import BOOK
 from qa.models import DEFAULT as MODEL
 
@@ -39,12 +40,13 @@ def ask(
     model: ModelName = MODEL,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,
+    reranker: RerankerName = RERANKER,
     words: Words = None,
     as_json: Json = False,
 ) -> None:
     """Answer a question, with the rules that decide it."""
     asked = question if question is not None else _standard_input()
-    assistant = _assistant(model, edition, embedder, words)
+    assistant = _assistant(model, edition, embedder, reranker, words)
     answer = _told(assistant, asked, (), quiet=as_json)
     if as_json:
         show(answer.to_json(), [], as_json=True)
@@ -55,10 +57,11 @@ def chat(
     model: ModelName = MODEL,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,
+    reranker: RerankerName = RERANKER,
     words: Words = None,
 ) -> None:
     """Ask one question after another; a follow-up keeps its subject. An empty line ends it."""
-    assistant = _assistant(model, edition, embedder, words)
+    assistant = _assistant(model, edition, embedder, reranker, words)
     before: list[str] = []
     while asked := _next_question():
         try:
@@ -82,11 +85,13 @@ def doctor(as_json: Json = False) -> None:
         raise SystemExit(1)
 
 
-def _assistant(model: str, edition: str | None, embedder: str, words: bool | None) -> "Assistant":
+def _assistant(
+    model: str, edition: str | None, embedder: str, reranker: str, words: bool | None
+) -> "Assistant":
     from qa.answer import Assistant
     from qa.settings import Settings
 
-    settings = Settings(model=model, edition=edition or CURRENT, embedder=embedder, words=words)
+    settings = Settings(model, embedder, reranker, edition or CURRENT, words=words)
     library.load().edition(settings.edition)  # an edition that is not there is said at once
     return Assistant(settings, progress=progress_bar("Embedding"))
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from index.embed import Embedder
 
 ABSTAINED = "The loaded rules do not settle this."
-_ADD = "Add the full rules with 'stickler rules add FILE'."
+ADD = "Add the full rules with 'stickler rules add FILE'."  # as the command says it
 
 
 def answered(
@@ -33,8 +33,10 @@ def answered(
     return "\n".join(lines), tuple(cited)
 
 
-def abstained(rules: Sequence[Rule], topic: Topic, book: Edition) -> tuple[str, str]:
-    """What is said instead of an answer, and why."""
+def abstained(
+    rules: Sequence[Rule], topic: Topic, book: Edition, add: str = ADD
+) -> tuple[str, str]:
+    """What is said instead of an answer, and why; `add` is how rules that are missing are added."""
     nearest = ", ".join(rule.number for rule in rules)
     lines = [ABSTAINED]
     missing = [
@@ -45,10 +47,10 @@ def abstained(rules: Sequence[Rule], topic: Topic, book: Edition) -> tuple[str, 
     ]
     if topic.section:
         reason = f"It is nearer to section {topic.section}, which is not loaded"
-        lines.append(f"{reason}. {_ADD}")
+        lines.append(f"{reason}. {add}")
     elif missing:
         reason = missing[0][0].upper() + missing[0][1:]
-        lines.append(f"{reason}. {_ADD}")
+        lines.append(f"{reason}. {add}")
     else:
         reason = "No loaded rule comes near enough to the question"
     if nearest:

@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from index.hits import Evidence, Hit
 from index.lexical import stems
-from index.search import Evidence, Hit
 from qa.topics import Topic
 
 WEIGHTS = Path(__file__).with_name("confidence.json")

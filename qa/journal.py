@@ -27,6 +27,7 @@ _CALLED = {
     "model": "model",
     "weights": "weights of the model",
     "embedder": "embedding model",
+    "reranker": "reranker",
     "documents": "rules texts",
     "code": "version of Stickler",
     "input": "questions",

@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Sequence
 
 from index import numbers
+from index.hits import Hit
 from index.passages import passages
 from index.rulebook import Edition, Rule
-from index.search import Hit
 from qa import citations, compose
 from qa.citations import Citation
 

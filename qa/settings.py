@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 
 from index.editions import CURRENT
 from index.embed import DEFAULT as EMBEDDER
+from index.rerank import DEFAULT as RERANKER
 from qa.models import DEFAULT as MODEL
 
 
@@ -13,6 +14,7 @@ from qa.models import DEFAULT as MODEL
 class Settings:
     model: str = MODEL
     embedder: str = EMBEDDER
+    reranker: str = RERANKER  # a file of tuned weights, or none
     edition: str = CURRENT
     hits: int = 10  # rules that are searched for
     cited: int = 3  # of these, rules that are cited, give or take one

@@ -15,6 +15,7 @@ from gradio_client.exceptions import AppError
 from playwright.sync_api import Page, expect
 
 from eval import items
+from eval.run import Runner, open_run
 from page import batching
 from page.gate import LARGEST_UPLOAD
 
@@ -194,6 +195,34 @@ def test_an_evaluation_shows_figures_a_plot_and_what_went_wrong(page, url, home)
     tab(page, url, "Evaluate")  # later, it is opened again
     page.get_by_label("Earlier runs").click()
     page.get_by_role("option", name="players, 5 items").click()
+    expect(page.locator(".figures")).to_be_visible()
+
+
+def test_an_evaluation_that_is_cancelled_keeps_the_items_done_so_far(page, url, home, monkeypatch):
+    free = threading.Semaphore(0)
+
+    def asked(self, chunk, real=Runner._asked):
+        assert free.acquire(timeout=20)
+        return real(self, chunk)
+
+    monkeypatch.setattr(Runner, "_asked", asked)
+    before = set((home / "runs").glob("*"))
+    tab(page, url, "Evaluate")
+    page.get_by_role("button", name="Run", exact=True).click()
+    free.release(3)
+    far = page.locator("#evaluate-far")
+    expect(far).to_contain_text("3 of 20")
+    cancel = page.get_by_role("button", name="Cancel")
+    cancel.click()
+    expect(cancel).to_be_disabled()
+    free.release(1)  # the one that is under way
+    expect(far).to_contain_text("Stopped: 4 of 20 items are asked, and kept in Earlier runs.")
+    expect(cancel).to_be_hidden()
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
+    (folder,) = set((home / "runs").glob("*")) - before
+    assert len(open_run(folder).lines) == 4
+    page.get_by_label("Earlier runs").click()
+    page.get_by_role("option", name="players, 4 items").click()
     expect(page.locator(".figures")).to_be_visible()
 
 

@@ -12,6 +12,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from index.errors import SticklerError
+
 DEFAULT = "smollm2-135m"
 NONE = "none"
 BOOK = "book"  # what answers where a rule is asked for by number or name: no model at all
@@ -63,3 +65,10 @@ def load(name: str) -> Model | None:
     from qa.models.local import Local
 
     return Local(name)
+
+
+def done_without(name: str, error: SticklerError) -> str:
+    """What is said where the embedded model fails to load; one that was asked for has to be had."""
+    if name != DEFAULT:
+        raise error
+    return f"No language model could be loaded: {error}"

@@ -57,14 +57,15 @@ class Places:
             path.unlink(missing_ok=True)
             lock.release()
 
-    def put(self, write: Writer, results: Iterable[Result], layout: Layout) -> None:
-        """Write the output beside its place, flush it, and rename it there."""
+    def put(self, write: Writer, results: Iterable[Result], layout: Layout) -> int:
+        """Write the output beside its place, flush it, rename it there; returns the cells cut."""
         try:
-            write(self.part, results, layout)
+            cut = write(self.part, results, layout)
             with self.part.open("r+b") as file:
                 os.fsync(file.fileno())
             os.replace(self.part, self.out)
             sync_folder(self.out.parent)
+            return cut or 0
         except OSError as error:
             raise SticklerError(
                 f"Could not write {self.out} ({error.strerror or error}): make room there, then "

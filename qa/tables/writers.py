@@ -13,7 +13,8 @@ from qa.tables.fields import Column, Result, flat, kinds, line, plain, value, wr
 
 _GROUP = 4_000  # rows of a Parquet file that lie together
 _GROUP_CHARACTERS = 1 << 24
-_CELL = 32_767  # characters that a cell of a spreadsheet holds
+CELL = 32_767  # characters that a cell of a spreadsheet holds, in units of UTF-16
+CUT = " … [cut off: a spreadsheet's cell holds no more]"  # the end of a cell that was longer
 _SHEET = 1_048_576  # rows of a spreadsheet, its header among them
 _FORMULA = tuple("=+-@\t\r\n")  # what a spreadsheet would run, or strip to find what it would run
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
@@ -35,7 +36,7 @@ class Layout:
 
 
 Results = Iterable[Result]
-Writer = Callable[[Path, Results, Layout], None]
+Writer = Callable[[Path, Results, Layout], int | None]  # how many cells it had to cut, if any
 
 
 def json_lines(path: Path, results: Results, layout: Layout) -> None:
@@ -93,17 +94,22 @@ def parquet(path: Path, results: Results, layout: Layout) -> None:
             file.write_batch(pa.record_batch(parts, schema=schema))
 
 
-def excel(path: Path, results: Results, layout: Layout) -> None:
+def excel(path: Path, results: Results, layout: Layout) -> int:
     import openpyxl
     from openpyxl.cell import WriteOnlyCell
 
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Answers")
+    cut = 0
 
     def cell(found: Any) -> Any:
+        nonlocal cut
         if isinstance(found, float | None) or (isinstance(found, int) and abs(found) < 2**53):
             return plain(found)
-        text = WriteOnlyCell(sheet, _ILLEGAL.sub("\ufffd", written(found))[:_CELL])
+        whole = _ILLEGAL.sub("\ufffd", written(found))
+        shown = fitting(whole)
+        cut += shown != whole
+        text = WriteOnlyCell(sheet, shown)
         text.data_type = "s"  # a string, also where it looks like a formula
         return text
 
@@ -114,6 +120,16 @@ def excel(path: Path, results: Results, layout: Layout) -> None:
         book.save(path)
     finally:
         book.close()
+    return cut
+
+
+def fitting(text: str) -> str:
+    """Text as far as a cell of a spreadsheet holds it; where that is not all, its end says so."""
+    units = text.encode("utf-16-le")
+    if len(units) <= 2 * CELL:
+        return text
+    # Half of a character that takes two units is left out.
+    return units[: 2 * (CELL - len(CUT))].decode("utf-16-le", errors="ignore") + CUT
 
 
 def markdown(path: Path, results: Results, layout: Layout) -> None:

@@ -48,7 +48,7 @@ def test_a_fresh_index_is_left_alone(own_home, book):
 
 def test_the_manifest_names_what_it_was_built_from(own_home, book):
     manifest = store.read_manifest()
-    assert manifest["model"] == {"name": "all-MiniLM-L6-v2", "hash": Embedder().hash, "size": 384}
+    assert manifest["model"] == {"name": "stickler-minilm", "hash": Embedder().hash, "size": 384}
     assert [name for name, _ in manifest["documents"]] == [d.file for d in library.documents()]
     assert manifest["views"] == {
         "current": 687,
@@ -75,7 +75,7 @@ def test_another_model_is_refused_with_the_command_that_builds(own_home, book, t
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(
         SticklerError,
-        match=r"built with all-MiniLM-L6-v2, settings say .*'stickler index build --embedder",
+        match=r"built with stickler-minilm, settings say .*'stickler index build --embedder",
     ):
         store.open_store(book, Embedder(str(tmp_path)))
 
@@ -195,3 +195,12 @@ def test_the_manifest_is_written_last(own_home):
     assert (root / "manifest.json").stat().st_mtime_ns >= newest
     listed = {p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file()}
     assert listed == {*manifest["files"], "manifest.json"}
+
+
+def test_an_index_of_older_weights_of_the_same_model_is_built_anew(own_home, book):
+    """As after an update that ships other tuned weights."""
+    path = place(own_home) / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["model"]["hash"] = "those before"
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    assert store.open_store(book, Embedder()).manifest["model"]["hash"] == Embedder().hash

@@ -15,11 +15,13 @@ from page import batching, folders, preview
 from page.folders import Folders
 from page.service import Service
 from page.work import Stopped
+from qa.batch import Counts
 from qa.journal import Outcome
 from qa.models import NONE
 from qa.settings import Settings
 
 FLYER = "Can a creature with reach block my flyer?"
+MULLIGAN = "how many cards do I draw after a mulligan?"
 QUIET = Settings(model=NONE)
 
 
@@ -105,9 +107,9 @@ def test_a_file_of_too_many_questions_is_sent_to_the_command(tmp_path, monkeypat
 def test_answers_come_in_the_files_order_with_what_the_rows_carried(service, upload, work):
     _, steps = begun(service, upload, work)
     *_, last = steps
-    assert last.counts.answered + last.counts.abstained == 40
-    assert last.out.name == "mine-answers.csv"
-    with last.out.open(encoding="utf-8", newline="") as file:
+    assert last.result.counts.answered + last.result.counts.abstained == 40
+    assert last.result.out.name == "mine-answers.csv"
+    with last.result.out.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["nr"] for row in rows] == [str(n) for n in range(40)]
     assert rows[0]["citations"].startswith("506.4b")
@@ -122,11 +124,11 @@ def test_what_was_stopped_goes_on_and_asks_nothing_twice(service, upload, work, 
     _, steps = begun(service, upload, work, ".xlsx")  # in another format, too
     *_, last = steps
     assert len(asked) == len(set(asked)) == 40
-    sheet = openpyxl.load_workbook(last.out).active
+    sheet = openpyxl.load_workbook(last.result.out).active
     assert sheet.max_row == 41
     *_, last = begun(service, upload, work, ".jsonl")[1]  # and after the end
     assert len(asked) == 40
-    lines = last.out.read_text(encoding="utf-8").splitlines()
+    lines = last.result.out.read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["input"]["nr"] for line in lines] == [str(n) for n in range(40)]
 
 
@@ -220,6 +222,22 @@ def test_a_folder_that_is_long_unused_goes(tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "KEPT", -1.0)
     with own.used("you"):
         assert not mine.exists()
+
+
+def test_a_refusal_in_a_batch_speaks_of_the_page_too(service):
+    (row,) = batching.listed(service, [MULLIGAN], QUIET, threading.Event())
+    assert "section 103, which is not loaded. Add the full rules in the tab Rules" in row["text"]
+    assert "stickler " not in row["text"]
+
+
+def test_how_a_batch_ended_says_what_a_reader_should_know():
+    plain = preview.ended(Counts(answered=3, abstained=1))
+    assert "Done: 3 answered, 1 not settled by the rules." in plain
+    assert "alone" not in plain
+    assert "cell" not in plain
+    told = preview.ended(Counts(answered=3, silent=2, cut=1))
+    assert "2 are the rules alone: the language model failed." in told
+    assert "1 cell is longer than a spreadsheet holds, cut off and marked so" in told
 
 
 def test_questions_are_shown_as_text(book):

@@ -1,5 +1,6 @@
 """Evaluation runs on the page: begun, stopped, listed, shown."""
 
+import contextlib
 import json
 import threading
 
@@ -16,6 +17,7 @@ from page.work import Stopped
 from qa.models import NONE
 from qa.settings import Settings
 
+FLYER = "Can a creature with reach block my flyer?"
 QUIET = Settings(model=NONE)
 
 
@@ -26,7 +28,7 @@ def service(searcher):
 
 def ran(service, name="players", count=5, settings=QUIET, stop=None):
     *_, last = Evaluations(service).evaluate(name, count, settings, stop or threading.Event())
-    return last.run
+    return last.result
 
 
 def test_a_run_lies_in_the_data_folder_and_is_listed_newest_first(service, home):
@@ -65,7 +67,7 @@ def test_a_model_is_measured_where_it_speaks(searcher):
     assert "right, lenient" in run_report.shown(run, service.book)
 
 
-def test_stopping_ends_a_run_between_chunks_and_keeps_what_there_is(searcher, home):
+def test_stopping_ends_a_run_between_items_and_keeps_what_there_is(searcher, home):
     stop = threading.Event()
 
     class Stopping(Slow):
@@ -79,9 +81,55 @@ def test_stopping_ends_a_run_between_chunks_and_keeps_what_there_is(searcher, ho
     with pytest.raises(Stopped):
         list(runs.evaluate("players", 40, settings, stop))
     (folder,) = (home / "runs").iterdir()
-    assert 0 < len(open_run(folder).lines) < 40
+    assert len(open_run(folder).lines) == 1
     assert [name for _, name in evaluating.listed()] == [folder.name]
-    assert list(runs.evaluate("players", 5, QUIET, threading.Event()))[-1].run  # the next may run
+    assert list(runs.evaluate("players", 5, QUIET, threading.Event()))[
+        -1
+    ].result  # the next may run
+
+
+def test_whoever_asks_has_a_turn_between_two_items(searcher):
+    order, first, waiting, stop = [], threading.Event(), threading.Event(), threading.Event()
+
+    class Noting(Slow):
+        def generate(self, prompts, limit):
+            order.append(len(prompts))
+            first.set()
+            assert waiting.wait(20)
+            return super().generate(prompts, limit)
+
+        def stream(self, prompt, limit, stop):
+            order.append("question")
+            yield "Yes."
+
+    model = Noting()
+    settings = Settings(model="noting", words=True)
+    service = Service(settings, load=lambda name: model, searcher=searcher)
+
+    def evaluate():
+        with contextlib.suppress(Stopped):
+            ran(service, count=40, settings=settings, stop=stop)
+
+    rest = threading.Thread(target=evaluate)
+    rest.start()
+    assert first.wait(20)
+    for part in service.ask(FLYER, [], settings, threading.Event()):
+        if "being answered before yours" in str(part):
+            waiting.set()
+    stop.set()
+    rest.join(20)
+    assert order[:2] == [1, "question"]
+
+
+def test_a_model_that_cannot_be_loaded_is_not_measured(searcher, home):
+    def load(name):
+        raise SticklerError("It is not installed.")
+
+    settings = Settings(words=True)
+    service = Service(settings, load=load, searcher=searcher)
+    with pytest.raises(SticklerError, match=r"^No language model could be loaded: It is not"):
+        ran(service, settings=settings)
+    assert not (home / "runs").exists()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from slow import Slow
 
 from index.errors import SticklerError
 from index.search import LONGEST_QUESTION
-from page import asking
+from page import asking, record, talk
 from page.line import Line
 from page.service import Service, Waiting
 from qa.answer import Answer
@@ -57,6 +57,42 @@ def test_a_failure_to_load_is_told_and_tried_again(searcher, monkeypatch):
     assert service.state.failed
     *_, last = service.ask(FLYER, [], Settings(), threading.Event())
     assert isinstance(last, Answer)
+
+
+def test_where_the_embedded_model_cannot_be_loaded_the_rules_answer_and_a_note_says_why(searcher):
+    def load(name):
+        raise SticklerError("It is not installed: choose another with '--model'.")
+
+    settings = Settings(words=True)
+    service = Service(settings, load=load, searcher=searcher)
+    *_, (turn,) = asking.ask(service, FLYER, [], settings, "me")
+    assert turn.failure == ""
+    assert turn.answer.citations[0].number == "702.17b"
+    assert turn.answer.model == "none"
+    told = "No language model could be loaded: It is not installed: choose another in the settings."
+    assert talk.notes(turn) == [told]
+    assert told in talk.conversation([turn])
+
+
+def test_another_model_that_cannot_be_loaded_is_an_error(searcher):
+    def load(name):
+        raise SticklerError(f"There is no file {name}: choose another --model.")
+
+    settings = Settings(model="mine.gguf")
+    service = Service(settings, load=load, searcher=searcher)
+    *_, (turn,) = asking.ask(service, FLYER, [], settings, "me")
+    assert turn.failure == "There is no file mine.gguf: choose another in the settings."
+    assert turn.answer is None
+
+
+def test_a_refusal_says_where_on_the_page_rules_are_added(searcher):
+    service = Service(searcher=searcher)
+    mulligan = "how many cards do I draw after a mulligan?"
+    *_, (turn,) = asking.ask(service, mulligan, [], Settings(), "me")
+    assert turn.answer.abstained
+    for shown in (talk.conversation([turn]), record.plain(turn.answer), record.as_json([turn])):
+        assert "Add the full rules in the tab Rules, under Rules texts." in shown
+        assert "stickler " not in shown
 
 
 def test_a_model_is_loaded_once_and_at_most_two_stay(searcher):

@@ -1,13 +1,14 @@
-"""The real model as llama.cpp talks sense with it, made and loaded once."""
+"""The real model as llama.cpp talks sense with it, made and loaded once; servers for a test."""
 
 import os
 import time
 from pathlib import Path
 
 import pytest
+from loopback import Fake
 
 from index.errors import SticklerError
-from qa.models import embedded
+from qa.models import embedded, server
 
 
 @pytest.fixture(scope="session")
@@ -55,3 +56,24 @@ def falls_idle():
         return False
 
     return wait
+
+
+@pytest.fixture
+def fake():
+    """Starts servers that give the replies they are told; they end with the test."""
+    started = []
+
+    def start(*replies):
+        started.append(Fake(*replies))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.shutdown()
+        one.server_close()
+
+
+@pytest.fixture
+def no_key_and_little_patience(monkeypatch):
+    monkeypatch.delenv(server.KEY, raising=False)
+    monkeypatch.setattr(server, "BACK_OFF", (0.01, 0.01))

@@ -8,13 +8,11 @@ import threading
 import time
 
 import pytest
+from asking import LONG, PARIS, stopped
 
 from index.errors import SticklerError
 from qa.models import Prompt, load
 from qa.models.gguf import Gguf, to_f16
-
-PARIS = Prompt("Answer in one sentence.", "What is the capital of France?")
-LONG = Prompt("", "Write a long essay about the history of France.")
 
 
 def test_the_model_talks_sense(model):
@@ -47,13 +45,9 @@ def test_an_answer_keeps_to_its_limit(model):
 
 
 def test_stopping_ends_the_stream_at_once_and_the_work_soon(model, falls_idle):
-    stop = threading.Event()
-    pieces = model.stream(LONG, 3000, stop)
-    next(pieces)
-    stop.set()
-    since = time.monotonic()
-    assert list(pieces) == []
-    assert time.monotonic() - since < 0.5
+    rest, seconds = stopped(model)
+    assert rest == []
+    assert seconds < 0.5
     assert falls_idle()
 
 

@@ -1,0 +1,1 @@
+"""Teaches the small models on players' questions: `stickler tune retriever|reranker|answers`."""

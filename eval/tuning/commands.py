@@ -1,0 +1,147 @@
+"""The commands that teach the small models: stickler tune ..."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from index.terminal import Json, progress_bar, show
+
+if TYPE_CHECKING:
+    from eval.tuning.card import Card, Figures
+    from eval.tuning.data import Data
+    from eval.tuning.loop import Task
+
+app = typer.Typer()
+tune_app = typer.Typer(no_args_is_help=True)
+app.add_typer(tune_app, name="tune")
+
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Where to; default: the data folder.")
+]
+Epochs = Annotated[int, typer.Option(min=1, help="How often each question is seen.")]
+Rate = Annotated[float, typer.Option(help="The highest learning rate.")]
+Frozen = Annotated[int, typer.Option(min=0, max=5, help="Lower layers that stay as they are.")]
+Seed = Annotated[int, typer.Option(help="Chooses the order of questions and near misses.")]
+Limit = Annotated[int | None, typer.Option(min=1, help="Only the first so many questions.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    epochs: int
+    rate: float
+    frozen: int
+    seed: int
+    limit: int | None
+
+
+@tune_app.callback()
+def group() -> None:
+    """Teach the small models on players' questions; hours of work, which goes on when killed."""
+
+
+@tune_app.command("retriever")
+def retriever(
+    out: Out = None,
+    epochs: Epochs = 3,
+    rate: Rate = 1e-4,
+    frozen: Frozen = 0,
+    seed: Seed = 0,
+    limit: Limit = None,
+    as_json: Json = False,
+) -> None:
+    """Tune the embedding model to bring questions near the rules that decide them."""
+    from eval.tuning.card import by_vectors
+    from eval.tuning.retriever import Retriever
+    from index import library
+    from index.embed import PLAIN, Embedder
+
+    book = library.load().current
+    _tune(
+        "retriever",
+        Recipe(epochs, rate, frozen, seed, limit),
+        lambda data: Retriever(data, frozen),
+        lambda path: by_vectors(Embedder(str(path) if path else PLAIN), book, limit),
+        out,
+        as_json,
+    )
+
+
+@tune_app.command("reranker")
+def reranker(
+    out: Out = None,
+    epochs: Epochs = 1,
+    rate: Rate = 1e-4,
+    frozen: Frozen = 2,
+    seed: Seed = 0,
+    limit: Limit = None,
+    as_json: Json = False,
+) -> None:
+    """Tune a reader that puts the deciding rule above near misses, and reads yes or no off it."""
+    from eval.tuning.card import by_search
+    from eval.tuning.reranker import Reranker
+    from index import rerank
+    from index.embed import PLAIN, Embedder
+    from index.search import Searcher
+
+    _tune(
+        "reranker",
+        Recipe(epochs, rate, frozen, seed, limit),
+        lambda data: Reranker(data, frozen, Embedder(PLAIN)),
+        lambda path: by_search(Searcher.open(reranker=str(path) if path else rerank.NONE), limit),
+        out,
+        as_json,
+    )
+
+
+def _tune(
+    name: str,
+    recipe: Recipe,
+    made: "Callable[[Data], Task]",
+    measured: "Callable[[Path | None], Figures]",
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Train, keep the weights, measure before and after, write the card."""
+    from eval.tuning import data, loop
+    from eval.tuning.card import Card
+    from index import files, tuned
+    from index.embed import PLAIN, Embedder
+
+    known = data.load(recipe.limit)
+    key = f"{name} {known.hash} {recipe}"
+    work = files.home() / "tuning" / name
+    task = made(known)
+    bar = progress_bar(f"Tuning the {name}")
+    steps, seconds = loop.train(task, recipe.epochs, recipe.rate, recipe.seed, work, key, bar)
+    base = Embedder(PLAIN).folder
+    path = (out or work) / f"{name}.safetensors"
+    tuned.write(path, base, loop.weights(task))
+    card = Card(
+        model=name,
+        base=files.fingerprint(base),
+        data=known.hash,
+        questions=len(known.questions),
+        settings=asdict(recipe),
+        steps=steps,
+        minutes=round(seconds / 60, 1),
+        before=measured(None),
+        after=measured(path),
+        weights=files.digest(path),
+    )
+    card.write(path.with_suffix(".json"))
+    show(asdict(card), _lines(card, path), as_json)
+
+
+def _lines(card: "Card", path: Path) -> list[str]:
+    figures = [
+        f"  {name}: {card.before.get(name, '-')} -> {after}" for name, after in card.after.items()
+    ]
+    return [
+        f"{card.steps} steps over {card.questions} questions in {card.minutes} minutes.",
+        "Players' questions, before -> after:",
+        *figures,
+        f"Kept as {path}, its card beside it.",
+    ]

@@ -1,0 +1,84 @@
+"""The questions that models are tuned on, and the rules that decide them.
+
+Practice questions, and pairs of questions of our own about the same rules and about invented ones:
+a model that is to read keywords it has never met must meet many. The groups of rules that
+decide the players' questions, or that are kept back for calibration, stay out, as questions and as
+rules.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from eval import items
+from index import library, numbers
+from index.passages import passages
+
+
+class Text(NamedTuple):
+    """A rule as search embeds it and as a reader is shown it."""
+
+    embedded: str
+    shown: str
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    text: str
+    rules: tuple[str, ...]  # most decisive first; all of them in `Data.rules`
+    verdict: str | None
+
+
+@dataclass(frozen=True)
+class Data:
+    questions: list[Question]
+    rules: dict[str, Text]
+
+    @cached_property
+    def hash(self) -> str:
+        """Tells one state of questions and rules from another."""
+        told = [[asdict(question) for question in self.questions], self.rules]
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def load(limit: int | None = None) -> Data:
+    """What may be trained on, out of the documents that ship; a limit is for trying it out."""
+    held_out = {_group(i.gold_rules[0]) for i in [*items.players(), *items.kept_back()]}
+    book = library.load(d for d in library.documents() if d.added is None).current
+    rules = {
+        passage.number: Text(
+            passage.embedded, f"{passage.heading}: {passage.shown}", _group(passage.number)
+        )
+        for passage in passages(book)
+        if passage.kind == "rule" and passage.embedded
+    }
+    rules = {number: text for number, text in rules.items() if text.group not in held_out}
+    rules |= {
+        rule["number"]: Text(
+            f"{rule['section']} > {rule['heading']}: {rule['text']}",
+            f"{rule['heading']}: {rule['text']}",
+            rule["number"][:-1],
+        )
+        for rule in items.invented()
+    }
+    questions = []
+    for item in [*items.practice(), *items.pairs()]:
+        known = tuple(rule for rule in item.gold_rules if rule in rules)
+        if known and known[0] == item.gold_rules[0]:
+            questions.append(Question(item.question, known, item.gold_verdict))
+    if limit is not None:
+        questions = questions[:limit]
+        groups = {rules[question.rules[0]].group for question in questions}
+        rules = {
+            number: text
+            for number, text in rules.items()
+            if text.group in groups or any(number in question.rules for question in questions)
+        }
+    return Data(questions, rules)
+
+
+def _group(number: str) -> str:
+    return numbers.group(number) if numbers.is_number(number) else number

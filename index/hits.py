@@ -1,0 +1,59 @@
+"""What search gives: the rules it found, and what it knows of how well they fit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from index.passages import Passage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+Via = Literal["number", "dense", "lexical", "reference"]
+
+
+class Reading(NamedTuple):
+    """What a reader makes of a question and a rule together; both are logits."""
+
+    decides: float
+    yes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A rule that was found, by the passage of it that fits best."""
+
+    passage: Passage
+    rank: int
+    score: float
+    via: tuple[Via, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "number": self.passage.number,
+            "edition": self.passage.edition,
+            "kind": self.passage.kind,
+            "rank": self.rank,
+            "score": self.score,
+            "via": list(self.via),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What search knows of how well its result fits the question."""
+
+    similarity: float  # of the nearest passage, as the embedding model sees it
+    words: Mapping[str, float]  # the question's words, stemmed, and how telling each is
+    unknown: frozenset[str]  # those of them that the book never uses
+    named: frozenset[str]  # the headings that the question names
+    vector: "Floats"  # the question as the embedding model sees it
+    readings: Mapping[str, Reading] = field(default_factory=dict)  # of the rules that were read
+
+
+class Found(NamedTuple):
+    hits: list[Hit]
+    evidence: Evidence

@@ -1,0 +1,57 @@
+import json
+
+import pytest
+import torch
+
+from index import files, tuned
+from index.embed import DEFAULT, PLAIN, Embedder
+from index.errors import SticklerError
+from index.rerank import Reranker
+
+BASE = Embedder(PLAIN).folder
+
+
+def test_the_weights_that_ship_are_those_of_their_card_and_belong_to_the_base():
+    path = tuned.FOLDER / "retriever.safetensors"
+    card = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    assert card["weights"] == files.digest(path)
+    assert card["base"] == files.fingerprint(BASE)
+    assert tuned.read(path, BASE)
+
+
+def test_all_tuned_weights_together_stay_small():
+    assert sum(path.stat().st_size for path in tuned.FOLDER.iterdir()) <= 50 << 20
+
+
+def test_tuned_weights_change_the_vectors_and_the_hash():
+    plain, taught = Embedder(PLAIN), Embedder(DEFAULT)
+    assert plain.hash != taught.hash
+    question = ["can I chump block with a tapped creature?"]
+    assert abs(plain.encode_questions(question) - taught.encode_questions(question)).max() > 0.01
+
+
+def test_weights_that_belong_to_another_base_are_refused(tmp_path):
+    other = tmp_path / "base"
+    other.mkdir()
+    (other / "config.json").write_text("{}")
+    path = tmp_path / "retriever.safetensors"
+    tuned.write(path, other, {"encoder.layer.0.output.dense.bias": torch.zeros(384)})
+    with pytest.raises(SticklerError, match=r"belong to other base weights .* tune anew"):
+        Embedder(str(path)).model  # noqa: B018
+
+
+def test_weights_of_another_shape_are_refused(tmp_path):
+    path = tmp_path / "reranker.safetensors"
+    tensors = {"head.weight": torch.zeros(2, 384), "head.bias": torch.zeros(2)}
+    tuned.write(path, BASE, {**tensors, "no.such.part": torch.zeros(3)})
+    with pytest.raises(SticklerError, match=r"parts that the model lacks \(no\.such\.part\)"):
+        Reranker(path).read([("a question", "a rule")])
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no weights at all"])
+def test_weights_that_are_missing_or_damaged_are_one_sentence(tmp_path, content):
+    path = tmp_path / "retriever.safetensors"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SticklerError, match=r"cannot be read .*tune anew"):
+        Embedder(str(path)).model  # noqa: B018
