@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-REFUSED = 0.095  # share of answerable questions that may be refused
+REFUSED = 0.08  # share of answerable questions that may be refused
 CITED = 3
 
 
@@ -65,11 +65,7 @@ def fit(searcher: Searcher) -> dict[str, Any]:
             "unanswerable refused": metrics.mean(unanswered.tolist()),
             **{
                 f"{sort} refused": metrics.mean(
-                    [
-                        u
-                        for u, item in zip(unanswered, splits["test"], strict=True)
-                        if item.kind == kind
-                    ]
+                    [u for u, item in zip(unanswered, held_out, strict=True) if item.kind == sort]
                 )
                 for sort in sorted({item.kind for item in held_out})
             },

@@ -32,7 +32,7 @@ from qa.topics import Topic, Topics
 
 VERSION = 1
 _FAILED = "The language model failed: {}"
-_DOUBTFUL, _CLEAR = 0.7, 0.85  # confidence; an answer then cites three rules on average
+_DOUBTFUL, _CLEAR = 0.65, 0.92  # confidence; an answer then cites three rules on average
 
 
 @dataclass(frozen=True, slots=True)
