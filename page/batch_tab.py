@@ -28,7 +28,7 @@ def build(shared: Shared, folders: Folders) -> None:
         with gr.Column(scale=5, min_width=300):
             found_column = gr.State(None)
             file = gr.File(
-                label="Question file (text, CSV, TSV, JSON, Parquet or Excel, up to 5 MB)",
+                label="Question file, up to 5 MB",
                 file_types=list(INPUTS),
                 type="filepath",
                 height=150,

@@ -10,9 +10,10 @@ from qa.journal import Outcome
 
 _LONGEST = 300  # characters of a question
 WELCOME = (
-    '<div class="preview"><h2>Answer a file of questions</h2><p class="quiet">One question a line, '
-    "or a table with a column of questions: its other columns are carried along. Every answer "
-    "names its rules. The first answers appear here while the others are being found.</p></div>"
+    '<div class="preview"><h2>Answer a file of questions</h2><p class="quiet">Text with one '
+    "question a line, or a table with a column of questions (CSV, TSV, JSON, Parquet, Excel): its "
+    "other columns are carried along. Every answer names its rules. The first answers appear here "
+    "while the others are being found.</p></div>"
 )
 
 
