@@ -3,6 +3,7 @@
 Only what was trained is kept, in half precision; the file names the base weights by fingerprint.
 """
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,22 +16,29 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).with_name("weights")
 ENDING = ".safetensors"
+_LARGEST = 15 << 20  # bytes of one file
 
 
 def read(path: Path, base: Path) -> "dict[str, torch.Tensor]":
-    """The tuned tensors of a file, which must belong to the base model in a folder."""
+    """The tuned tensors of a file and its second half, if any; they must belong to the base."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, "pt") as file:
-            made_for = (file.metadata() or {}).get("base", "nothing known")
+            told = file.metadata() or {}
+            made_for = told.get("base", "nothing known")
             if made_for != files.fingerprint(base):
                 raise SticklerError(
                     f"The tuned weights {path} belong to other base weights ({made_for}) than "
                     f"those in {base} ({files.fingerprint(base)}): install the packages of "
                     f"requirements.lock, or tune anew with 'stickler tune {path.stem}'."
                 )
-            return {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
+            found = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
+        if "second" not in told:
+            return found
+        if files.digest(second(path)) != told["second"]:
+            raise OSError(f"{second(path).name} is not its second half")
+        return found | read(second(path), base)
     except (OSError, SafetensorError) as error:
         raise SticklerError(
             f"The tuned weights {path} cannot be read ({error}): install Stickler anew, or tune "
@@ -38,12 +46,24 @@ def read(path: Path, base: Path) -> "dict[str, torch.Tensor]":
         ) from None
 
 
+def second(path: Path) -> Path:
+    """Where the second half of a file lies that would be too large for one."""
+    return path.with_suffix(f".2{ENDING}")
+
+
 def write(path: Path, base: Path, tensors: "Mapping[str, torch.Tensor]") -> None:
-    """Keep tuned tensors with the fingerprint of what they belong to."""
+    """Keep tuned tensors with the fingerprint of what they belong to, in two files if large."""
     from safetensors.torch import save
 
+    told = {"base": files.fingerprint(base)}
     halved = {name: each.detach().half().contiguous() for name, each in tensors.items()}
-    files.write_whole(path, save(halved, {"base": files.fingerprint(base)}))
+    second(path).unlink(missing_ok=True)
+    if sum(2 * each.numel() for each in halved.values()) > _LARGEST:
+        names = list(halved)
+        data = save({name: halved.pop(name) for name in names[len(names) // 2 :]}, told)
+        files.write_whole(second(path), data)
+        told["second"] = hashlib.sha256(data).hexdigest()
+    files.write_whole(path, save(halved, told))
 
 
 def lay_over(model: Any, tensors: "Mapping[str, torch.Tensor]") -> None:

@@ -55,3 +55,16 @@ def test_weights_that_are_missing_or_damaged_are_one_sentence(tmp_path, content)
         path.write_bytes(content)
     with pytest.raises(SticklerError, match=r"cannot be read .*tune anew"):
         Embedder(str(path)).model  # noqa: B018
+
+
+def test_weights_too_large_for_one_file_lie_in_two_that_belong_together(tmp_path):
+    path = tmp_path / "retriever.safetensors"
+    tensors = {f"part{at}": torch.full((1 << 21,), float(at)) for at in range(6)}
+    tuned.write(path, BASE, tensors)
+    assert max(each.stat().st_size for each in tmp_path.iterdir()) < 15 << 20
+    assert {name: each[0].item() for name, each in tuned.read(path, BASE).items()} == {
+        name: each[0].item() for name, each in tensors.items()
+    }
+    tuned.write(tuned.second(path), BASE, {"part5": torch.zeros(1)})
+    with pytest.raises(SticklerError, match="is not its second half"):
+        tuned.read(path, BASE)
