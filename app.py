@@ -71,7 +71,7 @@ def _settings(service: Service) -> "tuple[gr.Dropdown, gr.Checkbox, gr.Dropdown,
         value=own.model,
         label="Language model",
         allow_custom_value=service.any_model,
-        info="Also a folder, a .gguf file, a hub's id or NAME@http://HOST/v1."
+        info="Also a folder, a .gguf or .safetensors file, a hub's id or NAME@http://HOST/v1."
         if service.any_model
         else None,
     )

@@ -19,7 +19,7 @@ from index.rulebook import Edition
 from index.search import Searcher
 
 SAME = 0.7  # share of words that two texts of one rule have in common
-WAYS = {"before": PLAIN, "after": DEFAULT}
+WAYS = {"untuned": PLAIN, "tuned": DEFAULT}
 
 
 def main() -> None:

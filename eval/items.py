@@ -55,14 +55,14 @@ def kept_back() -> list[EvalItem]:
     return [item for item in practice() if numbers.group(item.gold_rules[0]) in kept]
 
 
-def pairs() -> list[EvalItem]:
+def pairs(more: bool = False) -> list[EvalItem]:
     """Questions of our own for training, mostly in pairs that a small change turns around."""
-    return _questions("pairs.jsonl")
+    return _questions("pairs.jsonl") + (_questions("pairs-more.jsonl") if more else [])
 
 
-def invented() -> list[dict[str, str]]:
+def invented(more: bool = False) -> list[dict[str, str]]:
     """Rules that no rulebook has, which some of the pairs are about: to learn to read new ones."""
-    return _rows("invented.jsonl")
+    return _rows("invented.jsonl") + (_rows("invented-more.jsonl") if more else [])
 
 
 def unanswerable() -> list[EvalItem]:

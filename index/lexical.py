@@ -47,7 +47,12 @@ class Vocabulary:
             talk |= _talk(own)
         words = sorted(talk, key=len, reverse=True)  # 'board wipe' goes before 'board'
         self._meanings = [talk[word] for word in words]
-        alternatives = "|".join(f"(?P<w{at}>{_forms(word)})" for at, word in enumerate(words))
+        by_letter: dict[str, list[str]] = {}  # or each place would be tried with every word
+        for at, word in enumerate(words):
+            by_letter.setdefault(word[:1], []).append(f"(?P<w{at}>{_forms(word)})")
+        alternatives = "|".join(
+            f"(?={re.escape(letter)})(?:{'|'.join(forms)})" for letter, forms in by_letter.items()
+        )
         self._pattern = re.compile(rf"(?<![\w-])(?:{alternatives})(?![\w-])", re.IGNORECASE)
 
     def translate(self, question: str) -> str:

@@ -1,7 +1,6 @@
-"""Reads a question and a rule together: does the rule decide it, and does it say yes?
+"""Reads a question and the first rules that search found together: which of them decides?
 
-A cross-encoder tuned from the same weights as the embedding model. It is slower than comparing
-vectors, so that search shows it only the first few rules.
+It is slower than comparing vectors, so that search shows it only the first few rules.
 """
 
 import threading
@@ -9,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from index import files, tuned
 from index.embed import PLAIN, Embedder
@@ -20,11 +19,13 @@ from index.rulebook import Edition
 if TYPE_CHECKING:
     import torch
 
-LONGEST = 144  # tokens of question and rule together
+    from index.pairs import Reader
+
 NONE = "none"
-DEFAULT = NONE  # none ships: what was trained so far puts the rule first more often, not among five
+DEFAULT = NONE  # none ships: what was trained so far does not find the rule more often
 READ = 20  # rules that are read with a question, the first that search found
-_BATCH = 32
+_PAIRS = 128  # that are read before another thread has its turn
+_KEPT = 2000  # rules whose reading apart is kept, some 60 KB each
 
 
 class Reranker:
@@ -33,36 +34,50 @@ class Reranker:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._one = threading.Lock()  # a tokenizer that two threads use at once fails
+        self._rules: dict[str, torch.Tensor] = {}
 
     @cached_property
     def hash(self) -> str:
+        self.load()  # a file that is not there or not whole is told in words
         return files.digest(self._path)[:16]
 
+    def load(self) -> None:
+        """Load now what the first reading would wait for."""
+        with self._one:
+            _ = self._reader
+
     @cached_property
-    def _parts(self) -> tuple[Any, Any, "torch.Tensor", "torch.Tensor"]:
-        from transformers import AutoModel, AutoTokenizer
+    def _reader(self) -> "Reader":
+        from index.pairs import Reader
 
         base = Embedder(PLAIN).folder
         tensors = tuned.read(self._path, base)
-        head = tensors.pop("head.weight"), tensors.pop("head.bias")
-        model = AutoModel.from_pretrained(base)
-        tuned.lay_over(model, tensors)
-        return AutoTokenizer.from_pretrained(base), model.eval(), *head
+        reader = Reader(base)
+        tuned.lay_over(reader, tensors)
+        return reader.eval()
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
         """What each question and rule make together."""
         import torch
 
-        order = sorted(range(len(pairs)), key=lambda at: sum(map(len, pairs[at])))
-        found: dict[int, Reading] = {}
-        with self._one, torch.inference_mode():
-            tokenizer, model, weight, bias = self._parts
-            for start in range(0, len(order), _BATCH):
-                places = order[start : start + _BATCH]
-                encoded = encode(tokenizer, [pairs[at] for at in places])
-                logits = mean(model, encoded) @ weight.T + bias
-                found |= zip(places, (Reading(*row) for row in logits.tolist()), strict=True)
-        return [found[at] for at in range(len(pairs))]
+        found: list[Reading] = []
+        for start in range(0, len(pairs), _PAIRS):
+            with self._one, torch.inference_mode():
+                read = self._read(pairs[start : start + _PAIRS])
+            found += (Reading(*row) for row in read.tolist())
+        return found
+
+    def _read(self, pairs: Sequence[tuple[str, str]]) -> "torch.Tensor":
+        from index.pairs import Pair
+
+        asked, rules = (list(dict.fromkeys(texts)) for texts in zip(*pairs, strict=True))
+        questions = dict(zip(asked, self._reader.apart(asked), strict=True))
+        new = [rule for rule in rules if rule not in self._rules]
+        self._rules |= zip(new, self._reader.apart(new), strict=True)
+        read: torch.Tensor = self._reader([Pair(questions[q], self._rules[r]) for q, r in pairs])
+        for oldest in list(self._rules)[: max(0, len(self._rules) - _KEPT)]:
+            del self._rules[oldest]
+        return read
 
 
 def named(name: str) -> Reranker | None:
@@ -77,6 +92,11 @@ def named(name: str) -> Reranker | None:
     return Reranker(Path(name).expanduser())
 
 
+def as_read(heading: str, text: str) -> str:
+    """A rule as it is read."""
+    return f"{heading}: {text}"
+
+
 def reread(
     reranker: Reranker,
     weight: float,
@@ -85,51 +105,43 @@ def reread(
     found: Sequence[Found],
     k: int,
 ) -> list[Found]:
-    """The first rules of each question, in the order that they have after reading."""
+    """The first rules of each question, in the order that they have after reading.
+
+    Rules that were asked for by number stay where they are.
+    """
+    to_read = [[hit for hit in hits if "number" not in hit.via][:READ] for hits, _ in found]
     pairs = [
         (question, _text(hit, book))
-        for question, (hits, _) in zip(questions, found, strict=True)
-        for hit in hits[:READ]
+        for question, hits in zip(questions, to_read, strict=True)
+        for hit in hits
     ]
-    readings = iter(reranker.read(pairs))
+    read = iter(reranker.read(pairs))
     return [
-        _reordered(one, {hit.passage.number: next(readings) for hit in one.hits[:READ]}, weight, k)
-        for one in found
+        _reordered(one, {hit.passage.number: next(read) for hit in hits}, weight, k)
+        for one, hits in zip(found, to_read, strict=True)
     ]
 
 
 def _text(hit: Hit, book: Edition) -> str:
     """The rule itself, also where search found it by its example."""
     rule = book.by_number.get(hit.passage.number)
-    return f"{hit.passage.heading}: {rule.text if rule else hit.passage.shown}"
+    if rule is not None and hit.passage.kind == "example":
+        return as_read(rule.heading, rule.text)
+    return as_read(hit.passage.heading, hit.passage.shown)
 
 
 def _reordered(found: Found, readings: dict[str, Reading], weight: float, k: int) -> Found:
+    """What is read above or below the mean of all counts: scores stay on their scale."""
+    mean = sum(reading.decides for reading in readings.values()) / max(1, len(readings))
+    scores = {n: weight * (reading.decides - mean) for n, reading in readings.items()}
     read = [
-        replace(hit, score=round(hit.score + weight * readings[hit.passage.number].decides, 4))
-        for hit in found.hits[: len(readings)]
+        replace(hit, score=round(hit.score + scores[hit.passage.number], 4))
+        for hit in found.hits
+        if hit.passage.number in scores
     ]
-    ranked = sorted(read, key=lambda hit: -hit.score) + found.hits[len(readings) :]
+    others = [hit for hit in found.hits if hit.passage.number not in scores]
+    by_number = [hit for hit in others if "number" in hit.via]
+    beyond = [hit for hit in others if "number" not in hit.via]
+    ranked = [*by_number, *sorted(read, key=lambda hit: -hit.score), *beyond]
     hits = [replace(hit, rank=rank) for rank, hit in enumerate(ranked[:k], 1)]
     return Found(hits, replace(found.evidence, readings=readings))
-
-
-def encode(tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> Any:
-    """Questions and rules as the model takes them; the longer of the two is cut first."""
-    questions, rules = zip(*pairs, strict=True)
-    return tokenizer(
-        list(questions),
-        list(rules),
-        truncation="longest_first",
-        max_length=LONGEST,
-        padding=True,
-        return_tensors="pt",
-    )
-
-
-def mean(model: Any, encoded: Any) -> "torch.Tensor":
-    """The mean over the tokens of each text."""
-    states = model(**encoded).last_hidden_state
-    weights = encoded["attention_mask"].unsqueeze(-1).float()
-    total: torch.Tensor = (states * weights).sum(1) / weights.sum(1)
-    return total

@@ -2,7 +2,8 @@
 
 Numbers in the question are looked up. Beside that, dense and lexical scores are each set against
 what all passages score (z), added, and lifted where the question names a rule's heading, where
-the rules around it fit as well, and where a good hit refers to it.
+the rules around it fit as well, and where a good hit refers to it. A reader, if there is one, then
+reads the first of them with the question.
 
 >>> Searcher.open().search("does my trampler need to kill both blockers?")[0].passage.number
 '702.19b'
@@ -43,7 +44,7 @@ class Weights:
     around: float = 0.2  # share of the best score among the rules of the same group
     example: float = -0.5  # an example speaks for its rule, but less surely than the rule itself
     reference: float = 0.1  # share of a good hit's score for a rule that it refers to
-    reading: float = 0.5  # how sure the reader is that the rule decides (a logit)
+    reading: float = 0.15  # how sure the reader is that the rule decides (a logit)
     number: float = 100.0  # a rule asked for by number goes before all others
 
 
@@ -75,9 +76,19 @@ class Searcher:
     def open(
         cls, embedder: str = DEFAULT, progress: Progress | None = None, reranker: str = RERANKER
     ) -> "Searcher":
-        book, model = library.load(), Embedder(embedder)
-        index = store.open_store(book, model, progress)
-        return cls(book, index, model, reranker=named(reranker))
+        book, model, reader = library.load(), Embedder(embedder), named(reranker)
+        return cls(book, store.open_store(book, model, progress), model, reranker=reader)
+
+    @cached_property
+    def unread(self) -> "Searcher":
+        """The same without a reader, for those who cannot wait for it."""
+        return Searcher(self.book, self.index, self.embedder, self.weights)
+
+    def load(self) -> None:
+        """Load now what the first question would wait for."""
+        _ = self.embedder.model
+        if self.reranker:
+            self.reranker.load()
 
     def search(
         self,

@@ -1,6 +1,7 @@
 """Weights that were tuned on players' questions, laid over the general model they began from.
 
-Only what was trained is kept, in half precision; the file names the base weights by fingerprint.
+Only what was trained is kept, in half precision; the file names the base weights, a folder or a
+single file, by fingerprint.
 """
 
 import hashlib
@@ -27,10 +28,10 @@ def read(path: Path, base: Path) -> "dict[str, torch.Tensor]":
         with safe_open(path, "pt") as file:
             told = file.metadata() or {}
             made_for = told.get("base", "nothing known")
-            if made_for != files.fingerprint(base):
+            if made_for != fingerprint(base):
                 raise SticklerError(
                     f"The tuned weights {path} belong to other base weights ({made_for}) than "
-                    f"those in {base} ({files.fingerprint(base)}): install the packages of "
+                    f"those in {base} ({fingerprint(base)}): install the packages of "
                     f"requirements.lock, or tune anew with 'stickler tune {path.stem}'."
                 )
             found = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
@@ -46,6 +47,11 @@ def read(path: Path, base: Path) -> "dict[str, torch.Tensor]":
         ) from None
 
 
+def fingerprint(base: Path) -> str:
+    """What names base weights: of a folder its files, of a file all of it."""
+    return files.digest(base)[:16] if base.is_file() else files.fingerprint(base)
+
+
 def second(path: Path) -> Path:
     """Where the second half of a file lies that would be too large for one."""
     return path.with_suffix(f".2{ENDING}")
@@ -55,7 +61,7 @@ def write(path: Path, base: Path, tensors: "Mapping[str, torch.Tensor]") -> None
     """Keep tuned tensors with the fingerprint of what they belong to, in two files if large."""
     from safetensors.torch import save
 
-    told = {"base": files.fingerprint(base)}
+    told = {"base": fingerprint(base)}
     halved = {name: each.detach().half().contiguous() for name, each in tensors.items()}
     second(path).unlink(missing_ok=True)
     if sum(2 * each.numel() for each in halved.values()) > _LARGEST:
@@ -68,8 +74,10 @@ def write(path: Path, base: Path, tensors: "Mapping[str, torch.Tensor]") -> None
 
 def lay_over(model: Any, tensors: "Mapping[str, torch.Tensor]") -> None:
     """Put tuned tensors in the place of the model's own."""
-    unknown = model.load_state_dict(tensors, strict=False).unexpected_keys
-    if unknown:
-        raise SticklerError(
-            f"The tuned weights have parts that the model lacks ({unknown[0]}): tune anew."
-        )
+    own = model.state_dict()
+    for name, tensor in tensors.items():
+        if name not in own or own[name].shape != tensor.shape:
+            raise SticklerError(
+                f"The tuned weights have parts that the model lacks ({name}): tune anew."
+            )
+    model.load_state_dict(tensors, strict=False)

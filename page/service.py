@@ -186,7 +186,7 @@ class Service:
         future = self._search
         if future is None or not future.done() or future.exception():
             return None
-        return [hit.passage.number for hit in future.result().search(query, k, edition)]
+        return [hit.passage.number for hit in future.result().unread.search(query, k, edition)]
 
     def searcher(self, seconds: float | None = None) -> Searcher:
         """The search, waited for."""
@@ -202,26 +202,25 @@ class Service:
         if not self._adding.acquire(blocking=False):
             raise SticklerError("Another text is being added: wait for it to end.")
         try:
-            embedder = self.searcher().embedder
+            before = self.searcher()
             _, reading = library.add_text(path.read_bytes(), path.name)
             book = library.load()
-            index = store.open_store(book, embedder, progress)
+            index = store.open_store(book, before.embedder, progress)
+            searcher = Searcher(book, index, before.embedder, reranker=before.reranker)
             with self._lock:
-                self._book, self._search = book, _done(self._searcher(book, index, embedder))
+                self._book, self._search = book, _done(searcher)
             return reading
         finally:
             self._adding.release()
 
     def _open(self) -> Searcher:
         book, embedder = self.book, Embedder(self.defaults.embedder)
+        reader = rerank.named(self.defaults.reranker)
         index = store.open_store(book, embedder, self._note)
         self._doing = "Loading search"
-        searcher = self._searcher(book, index, embedder)
+        searcher = Searcher(book, index, embedder, reranker=reader)
         searcher.search("warm up", 1)  # loads the models of search
         return searcher
-
-    def _searcher(self, book: Rulebook, index: store.Store, embedder: Embedder) -> Searcher:
-        return Searcher(book, index, embedder, reranker=rerank.named(self.defaults.reranker))
 
     def _note(self, done: int, total: int) -> None:
         self._doing = f"Building the index: {done} of {total} passages"

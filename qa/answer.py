@@ -130,7 +130,8 @@ class Assistant:
 
     def load(self) -> None:
         """Load now what the first question would wait for."""
-        _ = (self.searcher.embedder.model, self._loaded, self._topics)
+        self.searcher.load()
+        _ = (self._loaded, self._topics)
 
     def ask(
         self, question: str, before: Sequence[str] = (), masked: Collection[str] = (), id: str = ""

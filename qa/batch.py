@@ -16,7 +16,7 @@ from typing import Protocol
 import index
 import prompts
 import qa
-from index import files
+from index import files, rerank
 from index.errors import SticklerError
 from index.search import check
 from qa.answer import Assistant
@@ -28,7 +28,8 @@ from qa.tables.fields import Result
 from qa.tables.place import Places
 from qa.tables.source import Source, Survey, open_source
 
-_SPEAKING, _SILENT = 32, 256  # questions of a chunk: what an interruption can lose
+# Questions of a chunk, what an interruption can lose: a model speaks, reads rules, does neither.
+_SPEAKING, _READING, _SILENT = 32, 32, 256
 
 Tell = Callable[[int, int], None]  # rows done, rows in all
 
@@ -153,7 +154,9 @@ def made_with(assistant: Assistant) -> dict[str, str]:
 
 
 def chunk_of(settings: Settings) -> int:
-    return _SPEAKING if settings.speaks and settings.model != NONE else _SILENT
+    if settings.speaks and settings.model != NONE:
+        return _SPEAKING
+    return _SILENT if settings.reranker == rerank.NONE else _READING
 
 
 def _layout(job: Job, format: str, source: Source, survey: Survey) -> writers.Layout:

@@ -25,7 +25,8 @@ ModelName = Annotated[
     typer.Option(
         "--model",
         envvar="STICKLER_MODEL",
-        help="smollm2-135m, none, a .gguf file, NAME@http://HOST/v1, a folder or a hub's id.",
+        help="smollm2-135m, none, a .gguf or tuned .safetensors file, NAME@http://HOST/v1, "
+        "a folder or a hub's id.",
     ),
 ]
 Words = Annotated[

@@ -12,9 +12,12 @@ from eval.items import EvalItem
 from index import files
 from index.embed import Embedder
 from index.passages import passages
-from index.rerank import Reranker
+from index.rerank import Reranker, as_read
 from index.rulebook import Edition
 from index.search import Searcher
+from qa.models.local import Local
+from qa.prompt import fill
+from qa.settings import Settings
 
 Figures = dict[str, float]
 
@@ -56,16 +59,67 @@ def by_search(searcher: Searcher, limit: int | None) -> Figures:
     return figures | (_verdicts(searcher.reranker, searcher, players) if searcher.reranker else {})
 
 
-def _verdicts(reader: Reranker, searcher: Searcher, players: Sequence[EvalItem]) -> Figures:
-    asked = [item for item in players if item.gold_verdict]
+def by_words(model: Local, searcher: Searcher, limit: int | None) -> Figures:
+    """Yes or no to players' questions, as the model would open its answer to the product's prompt.
+
+    Shown the rules that search finds; and, with the deciding one given, that and the best other.
+    """
+    settings = Settings()
+    players = [item for item in items.players()[:limit] if item.gold_verdict]
     rules = searcher.book.current.by_number
-    pairs = [
-        (item.question, f"{rules[item.gold_rules[0]].heading}: {rules[item.gold_rules[0]].text}")
-        for item in asked
+    found = [
+        [hit.passage.number for hit in hits if hit.passage.number in rules]
+        for hits in searcher.search_many([item.question for item in players], settings.hits)
     ]
-    said = [reading.yes > 0 for reading in reader.read(pairs)]
-    right = [yes == (item.gold_verdict == "yes") for yes, item in zip(said, asked, strict=True)]
-    return {"verdict, deciding rule given": round(fmean(right), 3)}
+    given = [
+        list(dict.fromkeys([item.gold_rules[0], *numbers]))
+        for item, numbers in zip(players, found, strict=True)
+    ]
+    ways = {"rules as found": found, "deciding rule given": given}
+    prompts = {
+        what: [
+            fill(
+                item.question,
+                [(number, rules[number].text) for number in numbers[: settings.shown]],
+                settings.prompt_tokens,
+                model.count,
+            )[0]
+            for item, numbers in zip(players, shown, strict=True)
+        ]
+        for what, shown in ways.items()
+    }
+    distinct = list(dict.fromkeys(prompt for those in prompts.values() for prompt in those))
+    leans = dict(zip(distinct, model.yes_over_no(distinct), strict=True))
+    yes = [item.gold_verdict == "yes" for item in players]
+    figures: Figures = {}
+    for what, those in prompts.items():
+        figures |= _told_apart(what, [leans[prompt] for prompt in those], yes)
+    return figures
+
+
+def _told_apart(what: str, leans: Sequence[float], yes: Sequence[bool]) -> Figures:
+    """How often the sign is right, and how well the numbers part yes from no; needs both."""
+    from sklearn.metrics import roc_auc_score
+
+    if len(set(yes)) < 2:
+        return {}
+    right = fmean((lean > 0) == truth for lean, truth in zip(leans, yes, strict=True))
+    return {
+        f"verdict, {what}": round(right, 3),
+        f"AUC of yes over no, {what}": round(float(roc_auc_score(yes, leans)), 3),
+    }
+
+
+def _verdicts(reader: Reranker, searcher: Searcher, players: Sequence[EvalItem]) -> Figures:
+    rules = searcher.book.current.by_number
+    asked = [item for item in players if item.gold_verdict and item.gold_rules[0] in rules]
+    deciding = [rules[item.gold_rules[0]] for item in asked]
+    pairs = [
+        (item.question, as_read(rule.heading, rule.text))
+        for item, rule in zip(asked, deciding, strict=True)
+    ]
+    leans = [reading.yes for reading in reader.read(pairs)]
+    return _told_apart("deciding rule given", leans, [i.gold_verdict == "yes" for i in asked])
 
 
 def _hits(found: Sequence[Sequence[str]], players: Sequence[EvalItem]) -> Figures:

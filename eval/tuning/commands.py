@@ -32,7 +32,7 @@ Limit = Annotated[int | None, typer.Option(min=1, help="Only the first so many q
 class Recipe:
     epochs: int
     rate: float
-    frozen: int
+    frozen: int | None  # lower layers, where one may choose
     seed: int
     limit: int | None
 
@@ -66,6 +66,7 @@ def retriever(
         lambda path: by_vectors(Embedder(str(path) if path else PLAIN), book, limit),
         out,
         as_json,
+        more=False,
     )
 
 
@@ -73,8 +74,7 @@ def retriever(
 def reranker(
     out: Out = None,
     epochs: Epochs = 1,
-    rate: Rate = 1e-4,
-    frozen: Frozen = 2,
+    rate: Rate = 2e-4,
     seed: Seed = 0,
     limit: Limit = None,
     as_json: Json = False,
@@ -88,11 +88,48 @@ def reranker(
 
     _tune(
         "reranker",
-        Recipe(epochs, rate, frozen, seed, limit),
-        lambda data: Reranker(data, frozen, Embedder(PLAIN)),
+        Recipe(epochs, rate, None, seed, limit),
+        lambda data: Reranker(data, Embedder(PLAIN)),
         lambda path: by_search(Searcher.open(reranker=str(path) if path else rerank.NONE), limit),
         out,
         as_json,
+    )
+
+
+@tune_app.command("answers")
+def answers(
+    out: Out = None,
+    epochs: Epochs = 1,
+    rate: Rate = 5e-4,
+    frozen: Annotated[
+        int, typer.Option(min=0, max=29, help="Lower layers that stay as they are.")
+    ] = 10,
+    seed: Seed = 0,
+    limit: Limit = None,
+    as_json: Json = False,
+) -> None:
+    """Tune an adapter of the embedded language model: yes or no, and why, from the rules found."""
+    from eval.tuning.answers import Answers
+    from eval.tuning.card import by_words
+    from index.embed import Embedder
+    from index.search import Searcher
+    from qa.models import DEFAULT, embedded
+    from qa.models.adapted import Adapted
+    from qa.models.local import Local
+
+    def measured(path: Path | None) -> "Figures":
+        model = Adapted(str(path)) if path else Local(DEFAULT)
+        return by_words(model, Searcher.open(), limit)
+
+    _tune(
+        "answers",
+        Recipe(epochs, rate, frozen, seed, limit),
+        lambda data: Answers(data, frozen, Embedder()),
+        measured,
+        out,
+        as_json,
+        embedded.packaged(),
+        state=lambda data: f"{data.hash}-{data.answers_hash}",
     )
 
 
@@ -103,6 +140,9 @@ def _tune(
     measured: "Callable[[Path | None], Figures]",
     out: Path | None,
     as_json: bool,
+    base: Path | None = None,
+    more: bool = True,
+    state: "Callable[[Data], str]" = lambda data: data.hash,
 ) -> None:
     """Train, keep the weights, measure before and after, write the card."""
     from eval.tuning import data, loop
@@ -110,19 +150,19 @@ def _tune(
     from index import files, tuned
     from index.embed import PLAIN, Embedder
 
-    known = data.load(recipe.limit)
-    key = f"{name} {known.hash} {recipe}"
+    known = data.load(recipe.limit, more)
+    key = f"{name} {state(known)} {recipe}"
     work = files.home() / "tuning" / name
     task = made(known)
     bar = progress_bar(f"Tuning the {name}")
     steps, seconds = loop.train(task, recipe.epochs, recipe.rate, recipe.seed, work, key, bar)
-    base = Embedder(PLAIN).folder
+    base = base or Embedder(PLAIN).folder
     path = (out or work) / f"{name}.safetensors"
     tuned.write(path, base, loop.weights(task))
     card = Card(
         model=name,
-        base=files.fingerprint(base),
-        data=known.hash,
+        base=tuned.fingerprint(base),
+        data=state(known),
         questions=len(known.questions),
         settings=asdict(recipe),
         steps=steps,

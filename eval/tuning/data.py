@@ -15,6 +15,7 @@ from typing import NamedTuple
 from eval import items
 from index import library, numbers
 from index.passages import passages
+from index.rerank import as_read
 
 
 class Text(NamedTuple):
@@ -23,6 +24,7 @@ class Text(NamedTuple):
     embedded: str
     shown: str
     group: str
+    text: str  # without its heading, as a language model is shown it
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Question:
     text: str
     rules: tuple[str, ...]  # most decisive first; all of them in `Data.rules`
     verdict: str | None
+    answer: str | None = None  # as it was written for it
 
 
 @dataclass(frozen=True)
@@ -39,18 +42,31 @@ class Data:
 
     @cached_property
     def hash(self) -> str:
-        """Tells one state of questions and rules from another."""
-        told = [[asdict(question) for question in self.questions], self.rules]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+        """Tells one state of questions and rules from another; what is answered is left out."""
+        asked = [asdict(question) for question in self.questions]
+        for each in asked:
+            del each["answer"]
+        return _hash([asked, {number: rule[:3] for number, rule in self.rules.items()}])
+
+    @cached_property
+    def answers_hash(self) -> str:
+        """Tells one state of the written answers from another."""
+        return _hash([question.answer for question in self.questions])
 
 
-def load(limit: int | None = None) -> Data:
-    """What may be trained on, out of the documents that ship; a limit is for trying it out."""
+def load(limit: int | None = None, more: bool = False) -> Data:
+    """What may be trained on, out of the documents that ship; a limit is for trying it out.
+
+    `more`: also the second lot of invented rules, which helps those that read, not the retriever.
+    """
     held_out = {_group(i.gold_rules[0]) for i in [*items.players(), *items.kept_back()]}
     book = library.load(d for d in library.documents() if d.added is None).current
     rules = {
         passage.number: Text(
-            passage.embedded, f"{passage.heading}: {passage.shown}", _group(passage.number)
+            passage.embedded,
+            as_read(passage.heading, passage.shown),
+            _group(passage.number),
+            passage.shown,
         )
         for passage in passages(book)
         if passage.kind == "rule" and passage.embedded
@@ -59,16 +75,17 @@ def load(limit: int | None = None) -> Data:
     rules |= {
         rule["number"]: Text(
             f"{rule['section']} > {rule['heading']}: {rule['text']}",
-            f"{rule['heading']}: {rule['text']}",
+            as_read(rule["heading"], rule["text"]),
             rule["number"][:-1],
+            rule["text"],
         )
-        for rule in items.invented()
+        for rule in items.invented(more)
     }
     questions = []
-    for item in [*items.practice(), *items.pairs()]:
+    for item in [*items.practice(), *items.pairs(more)]:
         known = tuple(rule for rule in item.gold_rules if rule in rules)
         if known and known[0] == item.gold_rules[0]:
-            questions.append(Question(item.question, known, item.gold_verdict))
+            questions.append(Question(item.question, known, item.gold_verdict, item.gold_answer))
     if limit is not None:
         questions = questions[:limit]
         groups = {rules[question.rules[0]].group for question in questions}
@@ -78,6 +95,10 @@ def load(limit: int | None = None) -> Data:
             if text.group in groups or any(number in question.rules for question in questions)
         }
     return Data(questions, rules)
+
+
+def _hash(told: object) -> str:
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _group(number: str) -> str:

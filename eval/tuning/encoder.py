@@ -1,10 +1,9 @@
 """The embedded encoder as it is trained: word vectors and lower layers stay, upper layers learn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from index.embed import PLAIN, Embedder
-from index.rerank import encode, mean
 
 if TYPE_CHECKING:
     import torch
@@ -32,30 +31,15 @@ def vectors(tokenizer: Any, model: Any, texts: Sequence[str], longest: int) -> "
     """Normalised mean vectors, as sentence-transformers makes them."""
     import torch
 
-    def read(part: Sequence[str]) -> "torch.Tensor":
+    order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+    means = []
+    for start in range(0, len(order), _TOGETHER):
+        part = [texts[at] for at in order[start : start + _TOGETHER]]
         encoded = tokenizer(
-            list(part), truncation=True, max_length=longest, padding=True, return_tensors="pt"
+            part, truncation=True, max_length=longest, padding=True, return_tensors="pt"
         )
-        return mean(model, encoded)
-
-    return torch.nn.functional.normalize(_in_parts(texts, len, read), dim=-1)
-
-
-def pairs(tokenizer: Any, model: Any, those: Sequence[tuple[str, str]]) -> "torch.Tensor":
-    """Mean vectors of questions and rules read together."""
-    return _in_parts(
-        those,
-        lambda pair: len(pair[0]) + len(pair[1]),
-        lambda part: mean(model, encode(tokenizer, part)),
-    )
-
-
-def _in_parts(
-    things: Sequence[Any], length: Callable[[Any], int], read: Callable[[Sequence[Any]], Any]
-) -> "torch.Tensor":
-    import torch
-
-    order = sorted(range(len(things)), key=lambda at: length(things[at]))
-    parts = [order[at : at + _TOGETHER] for at in range(0, len(order), _TOGETHER)]
-    read_parts = torch.cat([read([things[at] for at in part]) for part in parts])
-    return read_parts[torch.tensor(order).argsort()]
+        weights = encoded["attention_mask"].unsqueeze(-1).float()
+        states = model(**encoded).last_hidden_state
+        means.append((states * weights).sum(1) / weights.sum(1))
+    in_order = torch.cat(means)[torch.tensor(order).argsort()]
+    return torch.nn.functional.normalize(in_order, dim=-1)

@@ -8,7 +8,7 @@ import random
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from eval.tuning import encoder
+from eval.tuning import near
 from eval.tuning.data import Data
 from eval.tuning.loop import by_length
 from index.embed import Embedder
@@ -17,19 +17,23 @@ if TYPE_CHECKING:
     import torch
 
 _QUESTIONS = 12  # a step
-_WRONG = 2  # rules that each is read with beside the right one
-_NEAR = 16  # they are drawn from the nearest so many, the nearest most often
+_WRONG = 4  # rules that each is read with beside the right one
+_LONGEST = 64  # tokens of a question, here: of a long story the beginning
+_YES = 0.3  # what the second logit's loss counts beside the first's
 
 
 class Reranker:
-    def __init__(self, data: Data, frozen: int, retriever: Embedder) -> None:
-        import torch
+    def __init__(self, data: Data, base: Embedder) -> None:
+        from index.pairs import Reader
 
         self._data = data
-        self._tokenizer, self._model = encoder.trunk(frozen)
-        self._head = torch.nn.Linear(self._model.config.hidden_size, 2)
-        self.modules = {"": self._model, "head.": self._head}
-        self._near = _near_misses(data, retriever)
+        self._reader = Reader(base.folder).train()
+        self.modules = {"": self._reader}
+        self._near = near.misses(data, base)
+        # The lower layers stay as they are, so each text goes through them once.
+        self._asked = self._reader.apart([q.text for q in data.questions], _LONGEST)
+        rules = [rule.shown for rule in data.rules.values()]
+        self._rules = dict(zip(data.rules, self._reader.apart(rules), strict=True))
 
     def batches(self, chance: random.Random) -> list[list[int]]:
         places = list(range(len(self._data.questions)))
@@ -43,40 +47,21 @@ class Reranker:
         import torch
         from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-        pairs = []
-        for place in batch:
-            question = self._data.questions[place]
-            for number in (question.rules[0], *_drawn(self._near[place], chance)):
-                pairs.append((question.text, self._data.rules[number].shown))
-        logits = self._head(encoder.pairs(self._tokenizer, self._model, pairs))
-        logits = logits.view(len(batch), 1 + _WRONG, 2)
+        from index.pairs import Pair
+
+        questions = [self._data.questions[place] for place in batch]
+        pairs = [
+            Pair(self._asked[place], self._rules[number])
+            for place, question in zip(batch, questions, strict=True)
+            for number in (question.rules[0], *near.drawn(self._near[place], _WRONG, chance))
+        ]
+        logits = self._reader(pairs).view(len(batch), 1 + _WRONG, 2)
         decides = cross_entropy(logits[:, :, 0], torch.zeros(len(batch), dtype=torch.long))
-        verdicts = [self._data.questions[place].verdict for place in batch]
-        told = [row for row, verdict in enumerate(verdicts) if verdict]
+        told = [row for row, question in enumerate(questions) if question.verdict]
         if not told:
             return decides
-        truth = torch.tensor([float(verdicts[row] == "yes") for row in told])
-        return decides + binary_cross_entropy_with_logits(logits[told, 0, 1], truth)
+        truth = torch.tensor([float(questions[row].verdict == "yes") for row in told])
+        return decides + _YES * binary_cross_entropy_with_logits(logits[told, 0, 1], truth)
 
     def _length(self, place: int) -> int:
-        return len(self._data.rules[self._data.questions[place].rules[0]].shown)
-
-
-def _near_misses(data: Data, retriever: Embedder) -> list[list[str]]:
-    """For each question the rules that the retriever finds and that do not decide it."""
-    numbers = list(data.rules)
-    rules = retriever.encode_passages([data.rules[number].embedded for number in numbers])
-    asked = retriever.encode_questions([question.text for question in data.questions])
-    found = []
-    for question, scores in zip(data.questions, asked @ rules.T, strict=True):
-        nearest = [numbers[at] for at in (-scores).argsort()[: _NEAR + len(question.rules)]]
-        found.append([number for number in nearest if number not in question.rules][:_NEAR])
-    return found
-
-
-def _drawn(near: Sequence[str], chance: random.Random) -> list[str]:
-    drawn: dict[str, None] = {}
-    weights = [1 / (2 + place) for place in range(len(near))]
-    while len(drawn) < _WRONG:
-        drawn[chance.choices(near, weights)[0]] = None
-    return list(drawn)
+        return len(self._rules[self._data.questions[place].rules[0]])

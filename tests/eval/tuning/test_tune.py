@@ -1,8 +1,12 @@
 import json
+import random
 
 import pytest
+import torch
 
-from index.embed import Embedder
+from eval.tuning import data, loop
+from eval.tuning.reranker import Reranker as Taught
+from index.embed import PLAIN, Embedder
 from index.rerank import Reranker
 
 
@@ -19,6 +23,19 @@ def test_a_model_is_tuned_and_can_be_used(name, built_home, stickler, tmp_path):
         assert Embedder(str(path)).encode_questions(["what is trample?"]).shape == (1, 384)
     else:
         assert len(Reranker(path).read([("what is trample?", "Trample: a rule.")])) == 1
+
+
+def test_the_reranker_learns_to_put_the_deciding_rule_first():
+    task = Taught(data.load(24), Embedder(PLAIN))
+    batch, optimizer = list(range(12)), torch.optim.AdamW(loop.weights(task).values(), lr=2e-4)
+    losses = []
+    for _ in range(6):
+        loss = task.loss(batch, random.Random(0))
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(loss.item())
+    assert losses[-1] < 0.7 * losses[0]
 
 
 def test_tuning_again_gives_the_same_weights(stickler, tmp_path):
