@@ -83,7 +83,7 @@ def against_peer(count: int) -> None:
     for what, settings in engines.items():
         assistant = Assistant(settings)
         assistant.load()
-        assistant.ask_many([asked[0].question])
+        assistant.ask_many([item.question for item in asked])  # both of its engines are loaded then
         with tempfile.TemporaryDirectory() as folder:
             start = time.perf_counter()
             answers = in_batch(assistant, [item.question for item in asked], Path(folder))
