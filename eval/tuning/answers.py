@@ -17,7 +17,7 @@ from eval.tuning.data import Data, Question
 from index.embed import Embedder
 from qa.compose import ABSTAINED
 from qa.models import Prompt, embedded
-from qa.models.local import OPENINGS, chat, opening_tokens
+from qa.models.local import OPENINGS, chat, in_common, opening_tokens
 from qa.prompt import fill
 from qa.settings import Settings
 
@@ -132,7 +132,7 @@ class Answers:
         import torch
         from transformers import DynamicCache
 
-        same = _alike(told)
+        same = in_common(told)
         rest = [[*each[same:], *then[:-1]] for each, then in zip(told, said, strict=True)]
         width = max(map(len, rest))
         ids = torch.tensor([each + [0] * (width - len(each)) for each in rest])
@@ -211,16 +211,6 @@ def _turned_around(one: Question, other: Question) -> bool:
         and {one.verdict, other.verdict} == {"yes", "no"}
         and not (one.answer or other.answer)
     )
-
-
-def _alike(told: Sequence[Sequence[int]]) -> int:
-    """How many tokens all begin with, but not the last one of any: what follows it is wanted."""
-    same = 0
-    for tokens in zip(*(each[:-1] for each in told), strict=False):
-        if len(set(tokens)) > 1:
-            break
-        same += 1
-    return same
 
 
 def _adapted(model: Any, frozen: int) -> "dict[str, torch.nn.Module]":

@@ -180,3 +180,13 @@ def chat(prompt: Prompt) -> list[dict[str, str]]:
 def opening_tokens(tokenizer: Any) -> list[int]:
     """The tokens that an answer opens with, for yes and for no."""
     return [tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in OPENINGS]
+
+
+def in_common(told: Sequence[Sequence[int]]) -> int:
+    """How many tokens all begin with, but not the last one of any: what follows it is wanted."""
+    same = 0
+    for tokens in zip(*(each[:-1] for each in told), strict=False):
+        if len(set(tokens)) > 1:
+            break
+        same += 1
+    return same

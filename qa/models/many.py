@@ -10,7 +10,7 @@ from typing import Any
 
 from qa.models import DEFAULT, Prompt
 from qa.models.gguf import Gguf
-from qa.models.local import Local
+from qa.models.local import Local, in_common
 
 _TOGETHER = 32  # answers: 1.5 s each on two cores, 1.7 s with 16; llama.cpp takes 2.4 s
 _MANY = 24  # prompts for which it pays
@@ -71,7 +71,7 @@ class Many(Local):
         import torch
         from transformers import DynamicCache
 
-        same = _in_common(told)
+        same = in_common(told)
         width = max(map(len, told)) - same
         gaps = [width + same - len(tokens) for tokens in told]
         ids = torch.tensor([[0] * gap + t[same:] for gap, t in zip(gaps, told, strict=True)])
@@ -94,13 +94,6 @@ class Many(Local):
             logits_to_keep=1,
         )
         return read.logits[:, -1].argmax(-1)
-
-
-def _in_common(told: Sequence[list[int]]) -> int:
-    """How many tokens all begin with, but the last of any, which is to be followed."""
-    shortest = min(map(len, told)) - 1
-    alike = (len({tokens[at] for tokens in told}) == 1 for at in range(shortest))
-    return next((at for at, same in enumerate(alike) if not same), shortest)
 
 
 def _as_set(ids: int | Sequence[int]) -> set[int]:
