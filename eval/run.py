@@ -28,7 +28,7 @@ from index.search import Searcher, Weights
 from qa import models
 from qa.settings import Settings
 
-_FUSED = Weights(heading=0, around=0, reference=0, example=0, reading=0)
+_FUSED = Weights(heading=0, around=0, reference=0, example=0, wording=0, reading=0)
 WAYS = {
     "reranked": Weights(),
     "weighed": Weights(reading=0),

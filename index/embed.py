@@ -3,11 +3,11 @@
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from index import files, tuned
 from index.errors import SticklerError
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     import numpy as np
+    import torch
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.float32]
@@ -25,6 +26,13 @@ DEFAULT = "stickler-minilm"  # the same, tuned on players' questions
 _CHUNK = 256  # texts between two commits to the cache: what a kill can lose
 
 Progress = Callable[[int, int], None]
+
+
+class Asked(NamedTuple):
+    """A question as a model sees it: the whole, and each word in its place."""
+
+    vector: "Vectors"
+    words: "Vectors"
 
 
 class Embedder:
@@ -87,6 +95,27 @@ class Embedder:
     def encode_questions(self, questions: Sequence[str]) -> "Vectors":
         return self._normalised(self.model.encode_query, questions)
 
+    def read_questions(self, questions: Sequence[str]) -> list[Asked]:
+        """As `encode_questions`, and with it what a model made of each word."""
+        with self._one:
+            read = self.model.encode_query(
+                list(questions),
+                output_value=None,
+                normalize_embeddings=True,
+                show_progress_bar=False,
+            )
+        return [Asked(one["sentence_embedding"].float().numpy(), _words(one)) for one in read]
+
+    def words(self, texts: Sequence[str]) -> "list[Vectors]":
+        """What the model makes of each word of rules, in half precision."""
+        if not texts:
+            return []
+        with self._one:
+            read = self.model.encode_document(
+                list(texts), output_value=None, show_progress_bar=False
+            )
+        return [_words(one).astype("float16") for one in read]
+
     def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> "Vectors":
         """The vectors of texts, each distinct text embedded once and for all."""
         import numpy as np
@@ -114,6 +143,17 @@ class Embedder:
                 list(texts), normalize_embeddings=True, show_progress_bar=False
             )
         return vectors.astype("float32", copy=False)
+
+
+def _words(read: "Mapping[str, torch.Tensor]") -> "Vectors":
+    """The vectors of words, of length one; none where a model has no such thing."""
+    import torch
+
+    if "token_embeddings" not in read:
+        return torch.zeros(1, 1).numpy()
+    real = read["token_embeddings"][read["attention_mask"].bool()].float()
+    vectors: Vectors = torch.nn.functional.normalize(real, dim=-1).numpy()
+    return vectors
 
 
 def _packaged() -> Path:

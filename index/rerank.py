@@ -3,8 +3,9 @@
 It is slower than comparing vectors, so that search shows it only the first few rules.
 """
 
+import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -105,21 +106,26 @@ def reread(
     found: Sequence[Found],
     k: int,
 ) -> list[Found]:
-    """The first rules of each question, in the order that they have after reading.
-
-    Rules that were asked for by number stay where they are.
-    """
-    to_read = [[hit for hit in hits if "number" not in hit.via][:READ] for hits, _ in found]
+    """The first rules of each question, in the order that they have after reading."""
+    to_read = [first(one, READ) for one in found]
     pairs = [
         (question, _text(hit, book))
         for question, hits in zip(questions, to_read, strict=True)
         for hit in hits
     ]
     read = iter(reranker.read(pairs))
-    return [
-        _reordered(one, {hit.passage.number: next(read) for hit in hits}, weight, k)
-        for one, hits in zip(found, to_read, strict=True)
-    ]
+    reread = []
+    for one, hits in zip(found, to_read, strict=True):
+        readings = {hit.passage.number: next(read) for hit in hits}
+        decides = {number: reading.decides for number, reading in readings.items()}
+        hits, evidence = reordered(one, decides, weight, k)
+        reread.append(Found(hits, replace(evidence, readings=readings)))
+    return reread
+
+
+def first(found: Found, count: int) -> list[Hit]:
+    """The first hits of those that were not asked for by number."""
+    return [hit for hit in found.hits if "number" not in hit.via][:count]
 
 
 def _text(hit: Hit, book: Edition) -> str:
@@ -130,18 +136,24 @@ def _text(hit: Hit, book: Edition) -> str:
     return as_read(hit.passage.heading, hit.passage.shown)
 
 
-def _reordered(found: Found, readings: dict[str, Reading], weight: float, k: int) -> Found:
-    """What is read above or below the mean of all counts: scores stay on their scale."""
-    mean = sum(reading.decides for reading in readings.values()) / max(1, len(readings))
-    scores = {n: weight * (reading.decides - mean) for n, reading in readings.items()}
+def reordered(found: Found, readings: Mapping[str, float], weight: float, k: int) -> Found:
+    """The hits anew, those that were read by their score and what was read; the best k.
+
+    What is read above or below the mean of all counts: scores stay on their scale. Rules that were
+    asked for by number stay where they are.
+    """
+    mean = sum(readings.values()) / max(1, len(readings))
     read = [
-        replace(hit, score=round(hit.score + scores[hit.passage.number], 4))
+        replace(hit, score=round(hit.score + weight * (readings[hit.passage.number] - mean), 4))
         for hit in found.hits
-        if hit.passage.number in scores
+        if hit.passage.number in readings
     ]
-    others = [hit for hit in found.hits if hit.passage.number not in scores]
+    others = [hit for hit in found.hits if hit.passage.number not in readings]
     by_number = [hit for hit in others if "number" in hit.via]
-    beyond = [hit for hit in others if "number" not in hit.via]
+    least = min((hit.score for hit in read), default=math.inf)  # none beyond may score more
+    beyond = [
+        replace(hit, score=min(hit.score, least)) for hit in others if "number" not in hit.via
+    ]
     ranked = [*by_number, *sorted(read, key=lambda hit: -hit.score), *beyond]
     hits = [replace(hit, rank=rank) for rank, hit in enumerate(ranked[:k], 1)]
-    return Found(hits, replace(found.evidence, readings=readings))
+    return found._replace(hits=hits)

@@ -2,8 +2,8 @@
 
 Numbers in the question are looked up. Beside that, dense and lexical scores are each set against
 what all passages score (z), added, and lifted where the question names a rule's heading, where
-the rules around it fit as well, and where a good hit refers to it. A reader, if there is one, then
-reads the first of them with the question.
+the rules around it fit as well, and where a good hit refers to it. The first of them are compared
+with the question word by word; a reader, if there is one, then reads them with the question.
 
 >>> Searcher.open().search("does my trampler need to kill both blockers?")[0].passage.number
 '702.19b'
@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from index import library, numbers, store
 from index.editions import Rulebook
-from index.embed import DEFAULT, Embedder, Progress
+from index.embed import DEFAULT, Asked, Embedder, Progress
 from index.errors import SticklerError
 from index.hits import Evidence, Found, Hit, Via
 from index.lexical import Headings, Vocabulary, stems
 from index.passages import Passage, passages
 from index.rerank import DEFAULT as RERANKER
-from index.rerank import READ, Reranker, named, reread
+from index.rerank import READ, Reranker, first, named, reordered, reread
 from index.store import View
+from index.wording import COMPARED, Wording
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +45,7 @@ class Weights:
     around: float = 0.2  # share of the best score among the rules of the same group
     example: float = -0.5  # an example speaks for its rule, but less surely than the rule itself
     reference: float = 0.1  # share of a good hit's score for a rule that it refers to
+    wording: float = 6.0  # how well the rule takes up the question's words
     reading: float = 0.15  # how sure the reader is that the rule decides (a logit)
     number: float = 100.0  # a rule asked for by number goes before all others
 
@@ -71,6 +73,7 @@ class Searcher:
         self.reranker = reranker
         self.weights = weights or Weights()
         self._views: dict[str, _ViewSearch] = {}
+        self._wording = Wording(embedder)
 
     @classmethod
     def open(
@@ -82,6 +85,8 @@ class Searcher:
     @cached_property
     def unread(self) -> "Searcher":
         """The same without a reader, for those who cannot wait for it."""
+        if self.reranker is None:
+            return self
         return Searcher(self.book, self.index, self.embedder, self.weights)
 
     def load(self) -> None:
@@ -123,16 +128,41 @@ class Searcher:
         if k < 1:
             raise SticklerError(f"Cannot find {k} rules: ask for at least one.")
         view = self._view(edition)
-        vectors = self.embedder.encode_questions(questions)
+        asked = self.embedder.read_questions(questions)
         hidden = masked or [()] * len(questions)
-        reach = max(k, READ) if self.reranker else k
+        reach = max(k, COMPARED, READ if self.reranker else 0)
         found = [
             view.search(question, vector, reach, frozenset(ids))
-            for question, vector, ids in zip(questions, vectors, hidden, strict=True)
+            for question, (vector, _), ids in zip(questions, asked, hidden, strict=True)
         ]
-        if self.reranker is None:
-            return found
-        return reread(self.reranker, self.weights.reading, view.book, questions, found, k)
+        if self.weights.wording:
+            found = self._compared(view, asked, found, hidden)
+        if self.reranker is not None:
+            found = reread(self.reranker, self.weights.reading, view.book, questions, found, k)
+        return [one._replace(hits=one.hits[:k]) for one in found]
+
+    def _compared(
+        self,
+        view: "_ViewSearch",
+        asked: Sequence[Asked],
+        found: Sequence[Found],
+        masked: Sequence[Collection[str]],
+    ) -> list[Found]:
+        """The first rules of each question, in the order that they have word by word."""
+        those = [first(one, COMPARED) for one in found]
+        texts = [
+            [view.text(hit, ids) for hit in hits] for hits, ids in zip(those, masked, strict=True)
+        ]
+        likeness = self._wording.likeness([words for _, words in asked], texts)
+        return [
+            reordered(
+                one,
+                {hit.passage.number: like for hit, like in zip(hits, likes, strict=True)},
+                self.weights.wording,
+                len(one.hits),
+            )
+            for one, hits, likes in zip(found, those, likeness, strict=True)
+        ]
 
     def _view(self, edition: str | None) -> "_ViewSearch":
         view = self.index.view(self.book, edition)
@@ -174,6 +204,12 @@ class _ViewSearch:
         index = self._view.vectors
         vectors = index.reconstruct_n(0, index.ntotal)
         return vectors.mean(axis=0), np.cov(vectors, rowvar=False, bias=True)
+
+    def text(self, hit: Hit, masked: Collection[str]) -> str:
+        """A rule as it is embedded, also where search found it by its example."""
+        own = self._all.get(hit.passage.number)
+        shown = own is not None and own.embedded and own.id not in masked
+        return own.embedded if own and shown else hit.passage.embedded
 
     def search(self, question: str, vector: "Floats", k: int, masked: frozenset[str]) -> Found:
         words = stems(self._vocabulary.translate(question))

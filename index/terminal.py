@@ -63,7 +63,7 @@ def progress_bar(label: str) -> "Progress":
             _open_bars.extend(bar)
         bar[0].update(done - bar[0].n)
         if done >= total:
-            bar[0].close()
+            bar.pop().close()  # what comes after has a bar of its own
 
     return step
 

@@ -32,7 +32,6 @@ from qa.topics import Topic, Topics
 
 VERSION = 1
 _FAILED = "The language model failed: {}"
-_DOUBTFUL, _CLEAR = 0.65, 0.92  # confidence; an answer then cites three rules on average
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ class Assistant:
 
     @cached_property
     def _topics(self) -> Topics:
-        return Topics(self._edition, self.searcher.embedder)
+        return Topics(self._edition, self.searcher.embedder, self._progress)
 
     def load(self) -> None:
         """Load now what the first question would wait for."""
@@ -265,10 +264,7 @@ class Assistant:
         """Each answer as the evidence alone gives it: the decisive rules quoted, or a refusal."""
         model, notice = self._loaded
         sure = [self._confidence(each) for each in found]
-        rules = [
-            self._cited(each.hits, those.found)
-            for each, (those, _) in zip(found, sure, strict=True)
-        ]
+        rules = [self._cited(each.hits) for each in found]
         vectors = [each.evidence.vector for each in found]
         quotes = citations.decisive(vectors, rules, self.searcher.embedder)
         drafts = []
@@ -318,14 +314,14 @@ class Assistant:
 
     def _confidence(self, found: Found) -> tuple[Confidence, Topic]:
         topic = self._topics.nearest(found.evidence.vector)
-        sure = confidence(found.hits, found.evidence, topic, self.searcher.embedder.hash)
-        return sure, topic
+        return confidence(found.hits, found.evidence, topic), topic
 
-    def _cited(self, hits: Sequence[Hit], sure: float) -> list[Rule]:
-        """The best rules themselves: one more where they are doubtful, one less where clear."""
+    def _cited(self, hits: Sequence[Hit]) -> list[Rule]:
+        """The best rules themselves."""
         by_number = self._edition.by_number
-        found = [by_number[h.passage.number] for h in hits if h.passage.number in by_number]
-        return found[: max(1, self.settings.cited + (sure < _DOUBTFUL) - (sure > _CLEAR))]
+        known = [hit for hit in hits if hit.passage.number in by_number]
+        near = citations.near_best(known, self.settings.cited)
+        return [by_number[hit.passage.number] for hit in near]
 
 
 class Draft(NamedTuple):

@@ -29,7 +29,7 @@ from qa.tables.place import Places
 from qa.tables.source import Source, Survey, open_source
 
 # Questions of a chunk, what an interruption can lose: a model speaks, reads rules, does neither.
-_SPEAKING, _READING, _SILENT = 32, 32, 256
+_SPEAKING, _READING, _SILENT = 64, 32, 256
 
 Tell = Callable[[int, int], None]  # rows done, rows in all
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from index import numbers
+from index.hits import Hit
 from index.lexical import stems
 from index.rulebook import Edition, Rule
 
@@ -25,6 +26,8 @@ _POINTER = re.compile(
 _KIND = re.compile(r"\S+(?: \S+){0,3} is an? (?:\w+ )?ability(?: that functions[^.]*)?\.?$")
 _NO = re.compile(r"\b(?:no|not|never|neither|nor|cannot|without|n[o']t)\b|n['’]t\b", re.IGNORECASE)
 _COVERED = 0.75  # share of a sentence's words that the rule or the question must have
+_NEAR = 0.56  # how much less than the best a rule may score, for each rule that is asked for
+_MORE = 2  # rules than asked for, at most
 _LIKE = 0.55  # how near in meaning the sentence and a sentence of the rule must be
 
 
@@ -38,6 +41,11 @@ class Citation:
     status: Status
     span: tuple[int, int] | None = None  # where in the answer the number stands
     truncated: bool = False  # the source cut the rule's text off
+
+
+def near_best(hits: Sequence[Hit], about: int) -> list[Hit]:
+    """The hits to cite: few where the first stand out, more where many are about as good."""
+    return [hit for hit in hits[: about + _MORE] if hit.score >= hits[0].score - _NEAR * about]
 
 
 def sentences(text: str) -> list[str]:

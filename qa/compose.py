@@ -46,7 +46,9 @@ def abstained(
         if not reference.known
     ]
     if topic.section:
-        reason = f"It is nearer to section {topic.section}, which is not loaded"
+        part = "parts of section" if topic.section in book else "section"
+        verb = "are" if topic.section in book else "is"
+        reason = f"It is nearer to {part} {topic.section}, which {verb} not loaded"
         lines.append(f"{reason}. {add}")
     elif missing:
         reason = missing[0][0].upper() + missing[0][1:]

@@ -46,14 +46,11 @@ def features(hits: Sequence[Hit], evidence: Evidence, topic: Topic) -> dict[str,
     }
 
 
-def confidence(hits: Sequence[Hit], evidence: Evidence, topic: Topic, embedder: str) -> Confidence:
-    """How sure; `embedder` is the hash of the model that the question's vector is of."""
+def confidence(hits: Sequence[Hit], evidence: Evidence, topic: Topic) -> Confidence:
     values = features(hits, evidence, topic)
     tables = _weights()
-    table = tables["settled"] if embedder == tables["embedder"] else tables["settled_plain"]
-    settled = logistic(table, values, evidence.vector)
-    found = logistic(tables["found"], values, evidence.vector)
-    return Confidence(settled, found, settled >= table["threshold"])
+    settled, found = (logistic(tables[name], values) for name in ("settled", "found"))
+    return Confidence(settled, found, settled >= tables["settled"]["threshold"])
 
 
 @cache
@@ -62,9 +59,6 @@ def _weights() -> dict[str, Any]:
     return tables
 
 
-def logistic(table: dict[str, Any], values: dict[str, float], vector: Any) -> float:
-    """A table's function of the features and, where it has weights for them, of the vector."""
+def logistic(table: dict[str, Any], values: dict[str, float]) -> float:
     total = table["constant"] + sum(table["features"][key] * value for key, value in values.items())
-    if "vector" in table:
-        total += sum(w * x for w, x in zip(table["vector"], vector.tolist(), strict=True))
     return 1 / (1 + math.exp(-max(-50.0, min(50.0, total))))

@@ -17,7 +17,7 @@ class Settings:
     reranker: str = RERANKER  # a file of tuned weights, or none
     edition: str = CURRENT
     hits: int = 10  # rules that are searched for
-    cited: int = 3  # of these, rules that are cited, give or take one
+    cited: int = 3  # of these, rules that are cited, on average
     shown: int = 2  # of these, rules that the model reads at most
     prompt_tokens: int = 600  # of all rules that the model reads
     answer_tokens: int = 80

@@ -1,54 +1,71 @@
-"""What a question may be about instead: parts of the rulebook that are not loaded, or no rules."""
+"""What a question may be about instead: parts of the rulebook that are not loaded, or no rules.
 
+topics.toml names them, asked.jsonl has questions about them: one that a player asks is often near
+one that was asked before.
+"""
+
+import json
 import re
 import tomllib
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from index.embed import Embedder
+from index.embed import Embedder, Progress
 from index.rulebook import Edition
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_FILE = Path(__file__).with_name("topics.toml")
+_TOPICS = Path(__file__).with_name("topics.toml")
+_ASKED = Path(__file__).with_name("asked.jsonl")
 
 
 class Topic(NamedTuple):
-    section: str | None  # the number that is not loaded; None for what is no matter of rules
-    name: str
+    section: str | None  # the section that it needs; None for what is no matter of rules
     similarity: float
 
 
+class _Phrase(NamedTuple):
+    needs: str | None  # a rule or a section; None for what is no matter of rules
+    text: str
+
+
 @cache
-def _phrases() -> list[tuple[str | None, str, str]]:
-    """Every phrase of topics.toml with its section and name."""
-    table = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    entries = [
-        (number, number, text) for number, texts in table["sections"].items() for text in texts
+def _phrases() -> list[_Phrase]:
+    """Every topic, whole and by sentences, and every question."""
+    table = tomllib.loads(_TOPICS.read_text(encoding="utf-8"))
+    topics = [
+        _Phrase(number, text) for number, those in table["sections"].items() for text in those
     ]
-    entries += [(None, name, text) for name, texts in table["others"].items() for text in texts]
+    topics += [_Phrase(None, text) for those in table["others"].values() for text in those]
+    asked = map(json.loads, _ASKED.read_text(encoding="utf-8").splitlines())
     return [
-        (section, name, phrase)
-        for section, name, text in entries
-        for phrase in [text, *re.split(r"(?<=[.?!])\s+", text)]
+        *(
+            _Phrase(topic.needs, phrase)
+            for topic in topics
+            for phrase in [topic.text, *re.split(r"(?<=[.?!])\s+", topic.text)]
+        ),
+        *(_Phrase(row["needs"] or None, row["question"]) for row in asked),
     ]
 
 
 class Topics:
     """The topics that a book does not hold, ready to be compared with questions."""
 
-    def __init__(self, book: Edition, embedder: Embedder) -> None:
+    def __init__(self, book: Edition, embedder: Embedder, progress: Progress | None = None) -> None:
         whole = any(stretch.first == "" for stretch in book.stretches)
         self._phrases = [
-            phrase for phrase in _phrases() if phrase[0] is None or not (whole or phrase[0] in book)
+            phrase
+            for phrase in _phrases()
+            if phrase.needs is None or not (whole or phrase.needs in book)
         ]
-        self._vectors = embedder.encode_passages([phrase for _, _, phrase in self._phrases])
+        texts = [phrase.text for phrase in self._phrases]
+        self._vectors = embedder.encode_passages(texts, progress)
 
     def nearest(self, vector: "NDArray[np.float32]") -> Topic:
         scores = self._vectors @ vector
         best = int(scores.argmax())
-        section, name, _ = self._phrases[best]
-        return Topic(section, name, float(scores[best]))
+        needs = self._phrases[best].needs
+        return Topic(needs and needs.split(".")[0], float(scores[best]))

@@ -50,16 +50,16 @@ def test_every_players_question_gets_an_honest_answer(plain):
         cited.append(len(answer.citations))
         right.append(any(c.number in item.gold_rules for c in answer.citations))
     share = len(right)
-    assert sum(right) / share >= 0.66
+    assert sum(right) / share >= 0.79
     assert sum(cited) / share <= 3
-    assert sum(refused) / share <= 0.10
+    assert sum(refused) / share <= 0.06
 
 
 def test_most_of_what_the_rules_cannot_answer_is_refused(plain):
     those = [item for item in items.unanswerable() if item.split == "test"]
     assert len(those) == 90
     answers = [plain.ask(item.question) for item in those]
-    assert sum(answer.abstained for answer in answers) / len(those) >= 0.75
+    assert sum(answer.abstained for answer in answers) / len(those) >= 0.77
     for answer in answers:
         if answer.abstained:
             assert answer.text.startswith(ABSTAINED)

@@ -160,11 +160,16 @@ def test_a_verdict_is_given_only_where_it_was_asked_for(searcher):
 
 def test_a_masked_passage_reaches_neither_hits_nor_prompt(searcher):
     assistant, model = speaking(searcher, "x.")
-    masked = ["2024-03-08/702.17b", "2022-06-10/702.9b"]
-    answer = assistant.ask(REACH, masked=masked)
-    assert not {"702.17b", "702.9b"} & {hit.passage.number for hit in answer.hits}
-    assert "except by creatures with flying and/or reach" not in model.prompts[0].user
-    assert Assistant(Settings(model="none"), searcher).ask("702.17b", masked=masked).citations == ()
+    masked = ["2022-06-10/702.111b"]
+    question = "can a creature with menace be blocked by a single creature?"
+    for hidden, reaches in (((), True), (masked, False)):
+        answer = assistant.ask(question, masked=hidden)
+        assert ("702.111b" in {hit.passage.number for hit in answer.hits}) is reaches
+        told = model.prompts[-1].user
+        assert ("except by two or more creatures" in told) is reaches
+    assert len(model.prompts) == 2
+    plain = Assistant(Settings(model="none"), searcher)
+    assert plain.ask("702.111b", masked=masked).citations == ()
 
 
 @pytest.mark.parametrize(

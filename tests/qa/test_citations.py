@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.citations import cite, decisive, sentences
+from index.hits import Hit
+from index.passages import Passage
+from qa.citations import cite, decisive, near_best, sentences
 
 
 def test_every_rule_is_cut_into_sentences_that_lose_nothing(book):
@@ -61,3 +63,21 @@ def test_the_stump_of_a_cut_rule_is_not_quoted(searcher):
         if rule.text.endswith(quote) and len(sentences(rule.text)) > 1
     ]
     assert stumps == []
+
+
+@pytest.mark.parametrize(
+    ("scores", "about", "cited"),
+    [
+        ([9.0, 4.0, 3.9, 3.8], 3, 1),  # the first stands out
+        ([9.0, 8.9, 8.8, 8.7, 8.6, 8.5, 8.4], 3, 5),  # many are as good
+        ([9.0, 8.0, 7.0, 6.0], 3, 2),
+        ([9.0, 8.9, 8.8, 8.7], 1, 3),
+        ([], 3, 0),
+    ],
+)
+def test_few_rules_are_cited_where_the_first_stand_out(scores, about, cited):
+    hits = [
+        Hit(Passage("x", f"1.{rank}", "x", "rule", "", "", ""), rank, score, ("dense",))
+        for rank, score in enumerate(scores, 1)
+    ]
+    assert near_best(hits, about) == hits[:cited]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from qa.models import DEFAULT, Prompt, many
+from qa.models import DEFAULT, Prompt, decoding, many
+from qa.models.local import Local
 from qa.models.many import Many
 
 RULES = [
@@ -16,16 +17,22 @@ PROMPTS = [Prompt("You are a judge. Answer in a few words.", f"- {rule}\nWhy?") 
 
 
 @pytest.fixture(scope="module")
-def model(built_home):
+def home(built_home):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STICKLER_HOME", str(built_home))
-        return Many(DEFAULT)
+        yield
 
 
 @pytest.fixture(scope="module")
-def alone(model):
-    """What transformers' own loop says to each by itself."""
-    return [super(Many, model).generate([prompt], 12)[0] for prompt in PROMPTS]
+def model(home):
+    return Many(DEFAULT)
+
+
+@pytest.fixture(scope="module")
+def alone(home):
+    """What transformers' own loop, cache and attention say to each by itself."""
+    plain = Local(DEFAULT)
+    return [plain.generate([prompt], 12)[0] for prompt in PROMPTS]
 
 
 def test_together_they_are_answered_as_alone(model, alone, monkeypatch):
@@ -34,13 +41,20 @@ def test_together_they_are_answered_as_alone(model, alone, monkeypatch):
     assert model.generate(PROMPTS, 12) == alone
 
 
-def test_an_answer_that_ends_drops_out_and_the_others_go_on(model, alone, monkeypatch):
+@pytest.mark.parametrize("finished", [1, 2, 9])
+def test_an_answer_that_ends_drops_out_and_the_others_go_on(model, alone, monkeypatch, finished):
     """Every answer is made to end at its first full stop or comma."""
+    monkeypatch.setattr(many, "_FINISHED", finished)
     ends = [model._tokenizer(mark)["input_ids"][-1] for mark in (".", ",")]
     monkeypatch.setattr(model._model.generation_config, "eos_token_id", ends)
     cut = [min([text, *(text.split(mark)[0] for mark in ".,")], key=len).strip() for text in alone]
     assert len({len(text) for text in cut}) > 1
     assert model.generate(PROMPTS, 12) == cut
+
+
+def test_answers_longer_than_the_room_made_for_them_at_once(model, alone, monkeypatch):
+    monkeypatch.setattr(decoding, "_ROOM", 5)
+    assert model.generate(PROMPTS, 12) == alone
 
 
 def test_no_answer_is_longer_than_the_limit(model):
