@@ -99,12 +99,9 @@ class Embedder:
         """As `encode_questions`, and with it what a model made of each word."""
         with self._one:
             read = self.model.encode_query(
-                list(questions),
-                output_value=None,
-                normalize_embeddings=True,
-                show_progress_bar=False,
+                list(questions), output_value=None, show_progress_bar=False
             )
-        return [Asked(one["sentence_embedding"].float().numpy(), _words(one)) for one in read]
+        return [Asked(_normal(one["sentence_embedding"]), _words(one)) for one in read]
 
     def words(self, texts: Sequence[str]) -> "list[Vectors]":
         """What the model makes of each word of rules, in half precision."""
@@ -146,14 +143,20 @@ class Embedder:
 
 
 def _words(read: "Mapping[str, torch.Tensor]") -> "Vectors":
-    """The vectors of words, of length one; none where a model has no such thing."""
+    """The vectors of words, of length one; a single zero where a model has no such thing."""
     import torch
 
     if "token_embeddings" not in read:
         return torch.zeros(1, 1).numpy()
-    real = read["token_embeddings"][read["attention_mask"].bool()].float()
-    vectors: Vectors = torch.nn.functional.normalize(real, dim=-1).numpy()
-    return vectors
+    return _normal(read["token_embeddings"][read["attention_mask"].bool()])
+
+
+def _normal(vectors: "torch.Tensor") -> "Vectors":
+    """Of length one: the library does it only where vectors of whole texts are all it gives."""
+    import torch
+
+    found: Vectors = torch.nn.functional.normalize(vectors.float().cpu(), dim=-1).numpy()
+    return found
 
 
 def _packaged() -> Path:

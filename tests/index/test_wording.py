@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from index import wording
+from index.embed import Embedder
 from index.search import Searcher, Weights
 from index.wording import COMPARED, Wording
 
@@ -71,3 +72,15 @@ def test_the_words_of_a_masked_rule_are_not_read(searcher):
     assert "702.19b" in {hit.passage.number for hit in found}
     assert rule.examples
     assert not any(rule.text in text for text in compared._wording._rules)
+
+
+def test_a_model_that_knows_no_words_in_their_place_does_without(searcher, tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import StaticEmbedding
+
+    tokenizer = searcher.embedder.model.tokenizer.backend_tokenizer
+    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=16)]).save(str(tmp_path))
+    embedder = Embedder(str(tmp_path))
+    [asked] = embedder.read_questions([QUESTION])
+    np.testing.assert_allclose(asked.vector, embedder.encode_questions([QUESTION])[0], atol=1e-5)
+    assert Wording(embedder).likeness([asked.words], [RULES]) == [[0, 0, 0]]
