@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from index import library, numbers, store
 from index.editions import Rulebook
-from index.embed import DEFAULT, Asked, Embedder, Progress
+from index.embed import DEFAULT, Embedder, Progress
 from index.errors import SticklerError
 from index.hits import Evidence, Found, Hit, Via
 from index.lexical import Headings, Vocabulary, stems
 from index.passages import Passage, passages
 from index.rerank import DEFAULT as RERANKER
-from index.rerank import READ, Reranker, first, named, reordered, reread
+from index.rerank import READ, Reranker, first, named, reread
 from index.store import View
 from index.wording import COMPARED, Wording
 
@@ -136,33 +136,14 @@ class Searcher:
             for question, (vector, _), ids in zip(questions, asked, hidden, strict=True)
         ]
         if self.weights.wording:
-            found = self._compared(view, asked, found, hidden)
+            texts = [
+                [view.text(hit, ids) for hit in first(one, COMPARED)]
+                for one, ids in zip(found, hidden, strict=True)
+            ]
+            found = self._wording.compared(self.weights.wording, asked, found, texts)
         if self.reranker is not None:
             found = reread(self.reranker, self.weights.reading, view.book, questions, found, k)
         return [one._replace(hits=one.hits[:k]) for one in found]
-
-    def _compared(
-        self,
-        view: "_ViewSearch",
-        asked: Sequence[Asked],
-        found: Sequence[Found],
-        masked: Sequence[Collection[str]],
-    ) -> list[Found]:
-        """The first rules of each question, in the order that they have word by word."""
-        those = [first(one, COMPARED) for one in found]
-        texts = [
-            [view.text(hit, ids) for hit in hits] for hits, ids in zip(those, masked, strict=True)
-        ]
-        likeness = self._wording.likeness([words for _, words in asked], texts)
-        return [
-            reordered(
-                one,
-                {hit.passage.number: like for hit, like in zip(hits, likes, strict=True)},
-                self.weights.wording,
-                len(one.hits),
-            )
-            for one, hits, likes in zip(found, those, likeness, strict=True)
-        ]
 
     def _view(self, edition: str | None) -> "_ViewSearch":
         view = self.index.view(self.book, edition)

@@ -8,7 +8,9 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from index.embed import Embedder
+from index.embed import Asked, Embedder
+from index.hits import Found
+from index.rerank import first, reordered
 
 if TYPE_CHECKING:
     from index.embed import Vectors
@@ -24,6 +26,21 @@ class Wording:
         self._embedder = embedder
         self._one = threading.Lock()
         self._rules: dict[str, Vectors] = {}
+
+    def compared(
+        self,
+        weight: float,
+        asked: Sequence[Asked],
+        found: Sequence[Found],
+        texts: Sequence[Sequence[str]],
+    ) -> list[Found]:
+        """The first rules of each question, whose texts these are, in their order by words too."""
+        likeness = self.likeness([words for _, words in asked], texts)
+        numbers = [[hit.passage.number for hit in first(one, COMPARED)] for one in found]
+        return [
+            reordered(one, dict(zip(those, likes, strict=True)), weight, len(one.hits))
+            for one, those, likes in zip(found, numbers, likeness, strict=True)
+        ]
 
     def likeness(
         self, asked: Sequence["Vectors"], rules: Sequence[Sequence[str]]
