@@ -58,12 +58,16 @@ def kept_back() -> list[EvalItem]:
 
 def pairs(more: bool = False) -> list[EvalItem]:
     """Questions of our own for training, mostly in pairs that a small change turns around."""
-    return _questions("pairs.jsonl") + (_questions("pairs-more.jsonl") if more else [])
+    return [item for name in _own_sets(more) for item in _questions(f"pairs{name}.jsonl")]
 
 
 def invented(more: bool = False) -> list[dict[str, str]]:
     """Rules that no rulebook has, which some of the pairs are about: to learn to read new ones."""
-    return _rows("invented.jsonl") + (_rows("invented-more.jsonl") if more else [])
+    return [rule for name in _own_sets(more) for rule in _rows(f"invented{name}.jsonl")]
+
+
+def _own_sets(more: bool) -> list[str]:
+    return ["", "-general", *(["-more"] if more else [])]
 
 
 def unanswerable() -> list[EvalItem]:

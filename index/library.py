@@ -9,8 +9,8 @@ import hashlib
 import json
 import time
 import tomllib
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from index import files, readers
@@ -32,6 +32,7 @@ class Document:
     source: str
     sha256: str
     added: str | None = None  # the day; None for a document that ships
+    sections: Mapping[str, str] = field(default_factory=dict)  # headings that the text leaves out
 
     @property
     def path(self) -> Path:
@@ -59,7 +60,8 @@ def read(document: Document) -> Reading:
         raise _lost(document, error.strerror or str(error)) from None
     if hashlib.sha256(data).hexdigest() != document.sha256:
         raise _lost(document, "its content is not what was added")
-    return readers.read(data, document.file, document.edition, document.format)
+    reading = readers.read(data, document.file, document.edition, document.format)
+    return replace(reading, sections={**document.sections, **reading.sections})
 
 
 def add(source: str, edition: str | None = None) -> tuple[Document, Reading]:

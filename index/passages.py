@@ -6,7 +6,7 @@ from typing import Literal
 from index import numbers
 from index.rulebook import Edition, GlossaryEntry, Rule
 
-SCHEME = 1  # raise it when the embedded text is made in another way: indexes are then rebuilt
+SCHEME = 2  # raise it when the embedded text is made in another way: indexes are then rebuilt
 
 Kind = Literal["rule", "example", "glossary"]
 

@@ -165,8 +165,9 @@ def test_a_rule_bears_the_nearest_heading_above_it(current):
     assert current.rule("702.19").heading == "Trample"
     assert current.rule("702.1a").heading == "Keyword Abilities"
     assert current.rule("510.1c").heading == "Combat Damage Step"
-    assert current.path("702.19b") == ["Keyword Abilities", "Trample"]
-    assert current.path("510.1c") == ["Combat Damage Step"]
+    assert current.path("702.19b") == ["Additional Rules", "Keyword Abilities", "Trample"]
+    assert current.path("510.1c") == ["Turn Structure", "Combat Damage Step"]
+    assert current.path("514.2") == ["Turn Structure", "Cleanup Step"]  # no page names it
 
 
 def test_rules_stand_as_people_count(current):

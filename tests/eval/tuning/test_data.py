@@ -32,7 +32,7 @@ def test_our_own_questions_are_balanced_and_about_real_or_invented_rules(book):
 
 
 def test_no_invented_rule_has_the_heading_of_a_real_one(book):
-    real = {rule.heading.lower() for rule in book.current.rules if rule.heading}
+    real = {rule.heading.lower() for rule in book.current.rules if rule.is_heading}
     assert not real & {rule["heading"].lower() for rule in items.invented(more=True)}
 
 
