@@ -62,7 +62,7 @@ def pairs(more: bool = False) -> list[EvalItem]:
 
 
 def invented(more: bool = False) -> list[dict[str, str]]:
-    """Rules that no rulebook has, which some of the pairs are about: to learn to read new ones."""
+    """Rules that no document here has, which some pairs are about: to learn to read new ones."""
     return [rule for name in _own_sets(more) for rule in _rows(f"invented{name}.jsonl")]
 
 

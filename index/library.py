@@ -9,8 +9,8 @@ import hashlib
 import json
 import time
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from index import files, readers
@@ -32,7 +32,6 @@ class Document:
     source: str
     sha256: str
     added: str | None = None  # the day; None for a document that ships
-    sections: Mapping[str, str] = field(default_factory=dict)  # headings that the text leaves out
 
     @property
     def path(self) -> Path:
@@ -61,7 +60,7 @@ def read(document: Document) -> Reading:
     if hashlib.sha256(data).hexdigest() != document.sha256:
         raise _lost(document, "its content is not what was added")
     reading = readers.read(data, document.file, document.edition, document.format)
-    return replace(reading, sections={**document.sections, **reading.sections})
+    return replace(reading, sections=_left_out(document) | dict(reading.sections))
 
 
 def add(source: str, edition: str | None = None) -> tuple[Document, Reading]:
@@ -124,6 +123,13 @@ def _shipped() -> list[Document]:
     rows = _toml()["document"]
     assert isinstance(rows, list)
     return [Document(**row) for row in rows]
+
+
+def _left_out(document: Document) -> dict[str, str]:
+    """The names of sections that a document that ships does not give itself."""
+    named = _toml()["sections"]
+    assert isinstance(named, dict)
+    return dict(named.get(document.edition, {})) if document.added is None else {}
 
 
 def _added() -> list[Document]:

@@ -123,7 +123,8 @@ class Edition:
             if rule.is_heading:
                 found.setdefault(rule.heading.lower(), []).append(rule.number)
         for number, heading in self.sections.items():
-            found.setdefault(heading.lower(), []).append(number)
+            if len(number) > 1:  # a chapter has no rules of its own
+                found.setdefault(heading.lower(), []).append(number)
         return found
 
     @functools.cached_property
@@ -136,8 +137,8 @@ class Edition:
         return found
 
     def __contains__(self, number: str) -> bool:
-        """True for a rule of this book, and for a section that it has rules of."""
-        return number in self.by_number or bool(self.subrules(number))
+        """True for a rule of this book and for a section that it has rules of, not for a chapter."""
+        return number in self.by_number or (len(number) > 1 and bool(self.subrules(number)))
 
     def rule(self, number: str) -> Rule:
         try:

@@ -54,10 +54,15 @@ def text(rules: Sequence[Rule]) -> tuple[str, tuple[Citation, ...]]:
 
 def rules(asked: str, book: Edition, masked: Collection[str] = ()) -> list[Rule]:
     """The rules of a question that is nothing but a number, a range or a keyword's name."""
-    name = name_asked(asked)
-    wanted = numbers.asked(number_asked(asked)) or (book.headed(name)[:1] if name else [])
+    wanted = numbers.asked(number_asked(asked)) or _named(name_asked(asked), book)
     found = [rule for number in wanted if number in book for rule in book.find(number)]
     return [r for r in found if not r.is_heading and f"{r.edition}/{r.number}" not in masked]
+
+
+def _named(name: str | None, book: Edition) -> list[str]:
+    """What bears this name; a section only if its beginning is loaded, which says what it is."""
+    headed = book.headed(name)[:1] if name else []
+    return [number for number in headed if "." in number or f"{number}.1" in book]
 
 
 def hits(rules: Sequence[Rule], book: Edition) -> tuple[Hit, ...]:

@@ -157,6 +157,20 @@ def test_the_current_view_calls_no_section_what_an_older_edition_called_it(added
     assert {n: h for n, h in named.items() if newest.get(n) != h} == {}
 
 
+def test_names_that_a_document_gives_itself_go_before_those_of_the_list(monkeypatch):
+    listed = {"2022-06-10": {"702": "Something Else", "703": "A Section"}}
+    known = {**library._toml(), "sections": listed}
+    monkeypatch.setattr(library, "_toml", lambda: known)
+    named = library.load().edition("2022-06-10").sections
+    assert (named["702"], named["703"]) == ("Keyword Abilities", "A Section")
+
+
+def test_a_chapter_is_named_but_holds_no_rules(current):
+    assert current.sections["5"] == "Turn Structure"
+    assert "5" not in current
+    assert current.headed("turn structure") == []
+
+
 # Moving about.
 
 

@@ -19,6 +19,8 @@ def test_what_is_embedded_differs_from_what_is_shown(book):
     assert rule.embedded == f"Keyword Abilities > Trample: {rule.shown}"
     assert example.number == "702.19b"
     assert example.embedded == f"Keyword Abilities > Trample: {example.shown}"
+    priority = by_id["2024-03-08/507.2"]  # its section's name is in no document
+    assert priority.embedded == f"Turn Structure > Beginning of Combat Step: {priority.shown}"
 
 
 def test_a_bare_heading_is_not_embedded(book):

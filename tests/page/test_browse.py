@@ -74,7 +74,17 @@ def test_a_page_says_who_refers_to_a_rule(book):
     assert f"Referred to by {len(referring)}<" in shown.split("</article>")[0]
 
 
-@pytest.mark.parametrize("query", ["999.9", "nothing at all", "", "<img src=x>", "702.19b;x"])
+@pytest.mark.parametrize("chapter", ["turn structure", "spells, abilities, and effects"])
+def test_on_the_way_to_a_chapters_name_nothing_fails(chapter, book):
+    """A chapter has a name and no rules of its own."""
+    for typed in range(2, len(chapter) + 1):
+        shown = browse.results(chapter[:typed], book.current, [])
+        assert all("." in number or len(number) == 3 for number in opens(shown))
+
+
+@pytest.mark.parametrize(
+    "query", ["999.9", "nothing at all", "", "<img src=x>", "702.19b;x", "turn structure", "5"]
+)
 def test_a_page_that_is_not_there_is_one_sentence(query, book):
     shown = browse.page(query, book.current)
     assert 'class="failure"' in shown

@@ -18,7 +18,7 @@ def test_nothing_that_measures_or_calibrates_is_trained_on(held_out):
 
 def test_every_question_is_about_rules_that_are_there():
     known = data.load(more=True)
-    assert len(known.questions) > 17_000
+    assert len(known.questions) > 21_000
     assert all(rule in known.rules for question in known.questions for rule in question.rules)
 
 
@@ -32,7 +32,7 @@ def test_our_own_questions_are_balanced_and_about_real_or_invented_rules(book):
 
 
 def test_no_invented_rule_has_the_heading_of_a_real_one(book):
-    real = {rule.heading.lower() for rule in book.current.rules if rule.is_heading}
+    real = {rule.heading.lower() for rule in book.current.rules if rule.heading} - {"general"}
     assert not real & {rule["heading"].lower() for rule in items.invented(more=True)}
 
 
