@@ -137,7 +137,7 @@ class Edition:
         return found
 
     def __contains__(self, number: str) -> bool:
-        """True for a rule of this book and for a section that it has rules of, not for a chapter."""
+        """True for a rule of this book and a section that it has rules of, not for a chapter."""
         return number in self.by_number or (len(number) > 1 and bool(self.subrules(number)))
 
     def rule(self, number: str) -> Rule:

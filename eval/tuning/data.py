@@ -1,9 +1,9 @@
 """The questions that models are tuned on, and the rules that decide them.
 
-Practice questions, and questions of our own about the same rules, about invented ones and about some
-that are retold: a model that is to read rules it has never met must meet many. The groups of rules
-that decide the players' questions, or that are kept back for calibration, stay out, as questions and
-as rules.
+Practice questions, and questions of our own about the same rules, about invented ones and about
+some that are retold: a model that is to read rules it has never met must meet many. The groups of
+rules that decide the players' questions, or that are kept back for calibration, stay out, as
+questions and as rules.
 """
 
 import hashlib
