@@ -178,10 +178,10 @@ def test_a_file_that_cannot_be_used_is_one_sentence_in_the_tab(page, url, tmp_pa
 def test_an_evaluation_shows_figures_a_plot_and_what_went_wrong(page, url, home):
     tab(page, url, "Evaluate")
     count = page.get_by_label("number input for Items to ask")
-    count.fill("5")
+    count.fill("40")  # enough for some to go wrong
     count.press("Tab")
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator("#evaluate-far")).to_contain_text("Done: 5 items.")
+    expect(page.locator("#evaluate-far")).to_contain_text("Done: 40 items.", timeout=60_000)
     expect(page.locator(".figures th", has_text="hit@10").first).to_be_visible()
     expect(page.locator(".plots svg").first).to_be_visible()
     page.locator(".wrong summary").first.click()
@@ -194,7 +194,7 @@ def test_an_evaluation_shows_figures_a_plot_and_what_went_wrong(page, url, home)
     assert run.name.endswith("-players")
     tab(page, url, "Evaluate")  # later, it is opened again
     page.get_by_label("Earlier runs").click()
-    page.get_by_role("option", name="players, 5 items").click()
+    page.get_by_role("option", name="players, 40 items").click()
     expect(page.locator(".figures")).to_be_visible()
 
 

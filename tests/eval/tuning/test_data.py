@@ -36,6 +36,18 @@ def test_no_invented_rule_has_the_heading_of_a_real_one(book):
     assert not real & {rule["heading"].lower() for rule in items.invented(more=True)}
 
 
+def test_a_turned_rule_turns_questions_about_that_rule():
+    rows = (items.SETS / "turned.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = {rule["number"]: rule["text"] for rule in items.invented(more=True)}
+    asked = {item.id: item for item in items.pairs(more=True)}
+    for turned in map(json.loads, rows):
+        assert turned["text"] != texts[turned["number"]]
+        assert turned["flipped"]
+        assert not set(turned["flipped"]) & set(turned["same"])
+        about = [asked[each] for each in turned["flipped"] + turned["same"]]
+        assert all(item.gold_rules[0] == turned["number"] and item.gold_verdict for item in about)
+
+
 def test_no_document_example_is_trained_on(book):
     """They are what the evaluation sets are built from."""
     examples = {
