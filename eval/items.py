@@ -40,6 +40,11 @@ def players() -> list[EvalItem]:
     return _questions("players.jsonl")
 
 
+def fresh() -> list[EvalItem]:
+    """More such questions about the same rules, with which nothing was chosen: they measure."""
+    return _questions("fresh.jsonl")
+
+
 def practice() -> list[EvalItem]:
     """Questions in players' words about other rules, for fitting and training."""
     return _questions("practice.jsonl")
@@ -64,6 +69,16 @@ def pairs(more: bool = False) -> list[EvalItem]:
 def invented(more: bool = False) -> list[dict[str, str]]:
     """Rules that no document here has, which some pairs are about: to learn to read new ones."""
     return [rule for name in _own_sets(more) for rule in _rows(f"invented{name}.jsonl")]
+
+
+def turned() -> list[dict[str, Any]]:
+    """Invented rules with a decisive point changed, and which pairs then have other answers."""
+    return _rows("turned.jsonl")
+
+
+def schemas() -> list[dict[str, Any]]:
+    """Rules in two or three versions with blanks, and questions that tell them apart."""
+    return _rows("schemas.jsonl")
 
 
 def _own_sets(more: bool) -> list[str]:
@@ -221,6 +236,7 @@ def _whole_examples(book: Rulebook) -> list[EvalItem]:
 _SHIPPED: dict[str, Callable[[Rulebook], list[EvalItem]]] = {
     "players": lambda book: players(),
     "players-held-out": lambda book: players()[1::2],  # the half that no threshold was set on
+    "fresh": lambda book: fresh(),
     "unanswerable": lambda book: [item for item in unanswerable() if item.split == "test"],
     "examples": _whole_examples,
 }

@@ -15,13 +15,6 @@ if TYPE_CHECKING:
 Via = Literal["number", "dense", "lexical", "reference"]
 
 
-class Reading(NamedTuple):
-    """What a reader makes of a question and a rule together; both are logits."""
-
-    decides: float
-    yes: float
-
-
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A rule that was found, by the passage of it that fits best."""
@@ -51,7 +44,7 @@ class Evidence:
     unknown: frozenset[str]  # those of them that the book never uses
     named: frozenset[str]  # the headings that the question names
     vector: "Floats"  # the question as the embedding model sees it
-    readings: Mapping[str, Reading] = field(default_factory=dict)  # of the rules that were read
+    readings: Mapping[str, float] = field(default_factory=dict)  # a reader's logits, by rule
 
 
 class Found(NamedTuple):

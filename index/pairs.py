@@ -42,7 +42,7 @@ class Reader(torch.nn.Module):
         size = model.config.hidden_size
         self.sides = torch.nn.Parameter(torch.zeros(2, size))  # tell the question from the rule
         self.sharpness = torch.nn.Parameter(torch.tensor(12.0))
-        self.head = torch.nn.Linear(2 * size, 2)
+        self.head = torch.nn.Linear(2 * size, 1)
         torch.nn.init.zeros_(self.head.weight)
         torch.nn.init.zeros_(self.head.bias)
 
@@ -65,7 +65,7 @@ class Reader(torch.nn.Module):
         return [found[at] for at in range(len(texts))]
 
     def forward(self, pairs: Sequence[Pair]) -> torch.Tensor:
-        """For each pair two logits: that the rule decides the question, and that it says yes."""
+        """For each pair a logit: that the rule decides the question."""
         parts = _parts([len(question) + len(rule) for question, rule in pairs])
         read = torch.cat([self._together([pairs[at] for at in places]) for places in parts])
         return read[torch.tensor([at for places in parts for at in places]).argsort()]
@@ -80,8 +80,8 @@ class Reader(torch.nn.Module):
         states = _through(self.upper, states + sides, asked | said)
         question, rule = _mean(states, asked), _mean(states, said)
         alike = self.sharpness * cosine_similarity(question, rule)
-        logits: torch.Tensor = self.head(torch.cat([question, rule], dim=-1))
-        return logits + torch.stack([alike, torch.zeros_like(alike)], dim=-1)
+        logits: torch.Tensor = self.head(torch.cat([question, rule], dim=-1)).squeeze(-1)
+        return logits + alike
 
 
 def _parts(lengths: Sequence[int]) -> list[list[int]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from index import files, tuned
 from index.embed import PLAIN, Embedder
 from index.errors import SticklerError
-from index.hits import Found, Hit, Reading
+from index.hits import Found, Hit
 from index.rulebook import Edition
 
 if TYPE_CHECKING:
@@ -57,15 +57,15 @@ class Reranker:
         tuned.lay_over(reader, tensors)
         return reader.eval()
 
-    def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
-        """What each question and rule make together."""
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """How sure it is of each question and rule that the rule decides, as a logit."""
         import torch
 
-        found: list[Reading] = []
+        found: list[float] = []
         for start in range(0, len(pairs), _PAIRS):
             with self._one, torch.inference_mode():
                 read = self._read(pairs[start : start + _PAIRS])
-            found += (Reading(*row) for row in read.tolist())
+            found += read.tolist()
         return found
 
     def _read(self, pairs: Sequence[tuple[str, str]]) -> "torch.Tensor":
@@ -117,8 +117,7 @@ def reread(
     reread = []
     for one, hits in zip(found, to_read, strict=True):
         readings = {hit.passage.number: next(read) for hit in hits}
-        decides = {number: reading.decides for number, reading in readings.items()}
-        hits, evidence = reordered(one, decides, weight, k)
+        hits, evidence = reordered(one, readings, weight, k)
         reread.append(Found(hits, replace(evidence, readings=readings)))
     return reread
 

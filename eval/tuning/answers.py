@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _RANK = 16
 _TOGETHER = 4  # questions of one family
-_VERDICTS = 2  # families of a step that only learn yes or no, beside one with written answers
 _LONGEST = 90  # tokens of a rule, here: one in fifty is longer
 _ASTRAY = 0.1  # share of the families with written answers that are shown no rule that decides
 
@@ -46,7 +45,8 @@ class Family:
 
 
 class Answers:
-    def __init__(self, data: Data, frozen: int, retriever: Embedder) -> None:
+    def __init__(self, data: Data, frozen: int, verdicts: int, retriever: Embedder) -> None:
+        """`verdicts`: families of a step that only learn yes or no, beside one that is written."""
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
         from transformers.utils import logging
@@ -61,6 +61,7 @@ class Answers:
             f"{name}.": adapter for name, adapter in _adapted(self.model, frozen).items()
         }
         self.rules = data.rules
+        self._verdicts = verdicts
         self.families = families(data.questions)
         heads = Data([family.head for family in self.families], data.rules)
         self.near = near_misses.misses(heads, retriever)
@@ -74,8 +75,8 @@ class Answers:
         verdicts = [at for at, family in enumerate(self.families) if not family.written]
         chance.shuffle(written)
         chance.shuffle(verdicts)
-        steps = len(written) or -(-len(verdicts) // _VERDICTS)
-        share = min(_VERDICTS, len(verdicts) / steps) if steps else 0.0
+        steps = len(written) or -(-len(verdicts) // max(1, self._verdicts))
+        share = min(self._verdicts, len(verdicts) / steps) if steps else 0.0
         return [
             written[at : at + 1] + verdicts[round(share * at) : round(share * (at + 1))]
             for at in range(steps)

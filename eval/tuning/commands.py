@@ -35,6 +35,7 @@ class Recipe:
     frozen: int | None  # lower layers, where one may choose
     seed: int
     limit: int | None
+    verdicts: int | None = None  # of the answers: families of a step that only learn yes or no
 
 
 @tune_app.callback()
@@ -79,7 +80,7 @@ def reranker(
     limit: Limit = None,
     as_json: Json = False,
 ) -> None:
-    """Tune a reader that puts the deciding rule above near misses, and reads yes or no off it."""
+    """Tune a reader that puts the deciding rule above near misses."""
     from eval.tuning.card import by_search
     from eval.tuning.reranker import Reranker
     from index import rerank
@@ -96,6 +97,29 @@ def reranker(
     )
 
 
+@tune_app.command("verdicts")
+def verdicts(
+    out: Out = None,
+    epochs: Epochs = 3,
+    rate: Rate = 2e-4,
+    seed: Seed = 0,
+    limit: Limit = None,
+    as_json: Json = False,
+) -> None:
+    """Tune a reader that says yes or no from the text of a rule; measured, not used by answers."""
+    from eval.tuning.card import by_reading
+    from eval.tuning.verdicts import Verdicts, leans, load
+    from index.search import Searcher
+
+    def measured(path: Path | None) -> "Figures":
+        if path is None:
+            return {}
+        reader = load(path)
+        return by_reading(lambda pairs: leans(reader, pairs), Searcher.open(), limit)
+
+    _tune("verdicts", Recipe(epochs, rate, None, seed, limit), Verdicts, measured, out, as_json)
+
+
 @tune_app.command("answers")
 def answers(
     out: Out = None,
@@ -104,6 +128,12 @@ def answers(
     frozen: Annotated[
         int, typer.Option(min=0, max=29, help="Lower layers that stay as they are.")
     ] = 10,
+    verdicts: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Rules of a step that only yes or no is learned of; each takes as long."
+        ),
+    ] = 0,
     seed: Seed = 0,
     limit: Limit = None,
     as_json: Json = False,
@@ -123,8 +153,8 @@ def answers(
 
     _tune(
         "answers",
-        Recipe(epochs, rate, frozen, seed, limit),
-        lambda data: Answers(data, frozen, Embedder()),
+        Recipe(epochs, rate, frozen, seed, limit, verdicts),
+        lambda data: Answers(data, frozen, verdicts, Embedder()),
         measured,
         out,
         as_json,

@@ -1,7 +1,6 @@
-"""The reranker learns to tell the rule that decides from near misses, and what it then says.
+"""The reranker learns to tell the rule that decides from near misses.
 
-Each question is read with the rule that decides it and a few that only look like it; one logit
-says which decides, the other whether the deciding rule says yes.
+Each question is read with the rule that decides it and a few that only look like it.
 """
 
 import random
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 _QUESTIONS = 12  # a step
 _WRONG = 4  # rules that each is read with beside the right one
 _LONGEST = 64  # tokens of a question, here: of a long story the beginning
-_YES = 0.3  # what the second logit's loss counts beside the first's
 
 
 class Reranker:
@@ -45,7 +43,7 @@ class Reranker:
 
     def loss(self, batch: Sequence[int], chance: random.Random) -> "torch.Tensor":
         import torch
-        from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+        from torch.nn.functional import cross_entropy
 
         from index.pairs import Pair
 
@@ -55,13 +53,8 @@ class Reranker:
             for place, question in zip(batch, questions, strict=True)
             for number in (question.rules[0], *near.drawn(self._near[place], _WRONG, chance))
         ]
-        logits = self._reader(pairs).view(len(batch), 1 + _WRONG, 2)
-        decides = cross_entropy(logits[:, :, 0], torch.zeros(len(batch), dtype=torch.long))
-        told = [row for row, question in enumerate(questions) if question.verdict]
-        if not told:
-            return decides
-        truth = torch.tensor([float(questions[row].verdict == "yes") for row in told])
-        return decides + _YES * binary_cross_entropy_with_logits(logits[told, 0, 1], truth)
+        logits = self._reader(pairs).view(len(batch), 1 + _WRONG)
+        return cross_entropy(logits, torch.zeros(len(batch), dtype=torch.long))
 
     def _length(self, place: int) -> int:
         return len(self._rules[self._data.questions[place].rules[0]])

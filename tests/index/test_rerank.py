@@ -16,7 +16,7 @@ QUESTION = "my attacker with trample is blocked by two guys, must I kill both fi
 def reader(tmp_path_factory):
     torch.manual_seed(3)
     path = tmp_path_factory.mktemp("reader") / "reranker.safetensors"
-    head = {"head.weight": 4 * torch.randn(2, 768), "head.bias": torch.zeros(2)}
+    head = {"head.weight": 4 * torch.randn(1, 768), "head.bias": torch.zeros(1)}
     tuned.write(path, Embedder(PLAIN).folder, head)
     return named(str(path))
 

@@ -18,6 +18,7 @@ from qa.models import embedded, load
 from qa.settings import Settings
 
 FROZEN = 10
+VERDICTS = 2
 WRITTEN, ALSO = "508.8", "508.1f"  # short rules that practice questions and pairs are about
 
 
@@ -54,7 +55,7 @@ def few():
 
 
 def made(few):
-    return Answers(few, FROZEN, Embedder())
+    return Answers(few, FROZEN, VERDICTS, Embedder())
 
 
 def train(task, folder, progress=lambda done, total: None):
