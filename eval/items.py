@@ -71,16 +71,6 @@ def invented(more: bool = False) -> list[dict[str, str]]:
     return [rule for name in _own_sets(more) for rule in _rows(f"invented{name}.jsonl")]
 
 
-def turned() -> list[dict[str, Any]]:
-    """Invented rules with a decisive point changed, and which pairs then have other answers."""
-    return _rows("turned.jsonl")
-
-
-def schemas() -> list[dict[str, Any]]:
-    """Rules in two or three versions with blanks, and questions that tell them apart."""
-    return _rows("schemas.jsonl")
-
-
 def _own_sets(more: bool) -> list[str]:
     return ["", "-general", *(["-more"] if more else [])]
 

@@ -25,6 +25,7 @@ _CALLED = {
     "free": "the examples' situations, answered freely",
     "players": "questions in players' words",
     "players-held-out": "the half of them that no threshold was set on",
+    "fresh": "harder ones about the same rules, with which nothing was chosen",
     "unanswerable": "questions that the rules do not settle",
     "examples": "the examples as they stand",
 }

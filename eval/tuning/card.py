@@ -1,7 +1,7 @@
 """What is said of tuned weights: what they were made from, and what they gave."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
@@ -12,7 +12,6 @@ from eval.items import EvalItem
 from index import files
 from index.embed import Embedder
 from index.passages import passages
-from index.rerank import as_read
 from index.rulebook import Edition
 from index.search import Searcher
 from qa.models.local import Local
@@ -20,10 +19,6 @@ from qa.prompt import fill
 from qa.settings import Settings
 
 Figures = dict[str, float]
-Leans = Callable[[Sequence[tuple[str, str]]], list[float]]  # of rules and questions, yes over no
-
-_FOUND = 3  # rules that yes or no is read off
-_AWAY = 37  # places to the question whose rule is taken instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,37 +55,6 @@ def by_search(searcher: Searcher, limit: int | None) -> Figures:
     players = items.players()[:limit]
     found = searcher.search_many([item.question for item in players])
     return _hits([[hit.passage.number for hit in hits] for hits in found], players)
-
-
-def by_reading(read: Leans, searcher: Searcher, limit: int | None) -> Figures:
-    """Yes or no to players' questions, read off the deciding rule, or off those that search finds.
-
-    And off the deciding rule of another question: what is right then does not come from the rule.
-    """
-    rules = searcher.book.current.by_number
-    asked = [i for i in items.players() if i.gold_verdict and i.gold_rules[0] in rules][:limit]
-    deciding = [[item.gold_rules[0]] for item in asked]
-    found = [
-        [hit.passage.number for hit in hits if hit.passage.number in rules]
-        for hits in searcher.search_many([item.question for item in asked], _FOUND)
-    ]
-    ways = {
-        "deciding rule given": deciding,
-        "another question's rule": deciding[_AWAY:] + deciding[:_AWAY],
-        "rules as found": found,
-    }
-    yes = [item.gold_verdict == "yes" for item in asked]
-    figures: Figures = {}
-    for what, those in ways.items():
-        pairs = [
-            (as_read(rules[number].heading, rules[number].text), item.question)
-            for item, numbers in zip(asked, those, strict=True)
-            for number in numbers
-        ]
-        each = iter(read(pairs))
-        leans = [fmean([next(each) for _ in numbers]) if numbers else 0.0 for numbers in those]
-        figures |= _told_apart(what, leans, yes) | _surest(what, leans, yes)
-    return figures
 
 
 def by_words(model: Local, searcher: Searcher, limit: int | None) -> Figures:
@@ -142,14 +106,6 @@ def _told_apart(what: str, leans: Sequence[float], yes: Sequence[bool]) -> Figur
         f"verdict, {what}": round(right, 3),
         f"AUC of yes over no, {what}": round(float(roc_auc_score(yes, leans)), 3),
     }
-
-
-def _surest(what: str, leans: Sequence[float], yes: Sequence[bool]) -> Figures:
-    """How often it is right in the half of the questions that it is surest of."""
-    told = sorted(zip(leans, yes, strict=True), key=lambda one: -abs(one[0]))
-    half = told[: -(-len(told) // 2)]
-    right = fmean((lean > 0) == truth for lean, truth in half)
-    return {f"verdict, surest half, {what}": round(right, 3)}
 
 
 def _hits(found: Sequence[Sequence[str]], players: Sequence[EvalItem]) -> Figures:

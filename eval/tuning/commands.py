@@ -97,29 +97,6 @@ def reranker(
     )
 
 
-@tune_app.command("verdicts")
-def verdicts(
-    out: Out = None,
-    epochs: Epochs = 3,
-    rate: Rate = 2e-4,
-    seed: Seed = 0,
-    limit: Limit = None,
-    as_json: Json = False,
-) -> None:
-    """Tune a reader that says yes or no from the text of a rule; measured, not used by answers."""
-    from eval.tuning.card import by_reading
-    from eval.tuning.verdicts import Verdicts, leans, load
-    from index.search import Searcher
-
-    def measured(path: Path | None) -> "Figures":
-        if path is None:
-            return {}
-        reader = load(path)
-        return by_reading(lambda pairs: leans(reader, pairs), Searcher.open(), limit)
-
-    _tune("verdicts", Recipe(epochs, rate, None, seed, limit), Verdicts, measured, out, as_json)
-
-
 @tune_app.command("answers")
 def answers(
     out: Out = None,

@@ -33,7 +33,6 @@ class Question:
     rules: tuple[str, ...]  # most decisive first; all of them in `Data.rules`
     verdict: str | None
     answer: str | None = None  # as it was written for it
-    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,10 @@ class Data:
 
     @cached_property
     def hash(self) -> str:
-        """Tells one state of questions and rules from another; ids and answers are left out."""
+        """Tells one state of questions and rules from another; what is answered is left out."""
         asked = [asdict(question) for question in self.questions]
         for each in asked:
-            del each["answer"], each["id"]
+            del each["answer"]
         return _hash([asked, {number: rule[:3] for number, rule in self.rules.items()}])
 
     @cached_property
@@ -86,9 +85,7 @@ def load(limit: int | None = None, more: bool = False) -> Data:
     for item in [*items.practice(), *items.pairs(more)]:
         known = tuple(rule for rule in item.gold_rules if rule in rules)
         if known and known[0] == item.gold_rules[0]:
-            questions.append(
-                Question(item.question, known, item.gold_verdict, item.gold_answer, item.id)
-            )
+            questions.append(Question(item.question, known, item.gold_verdict, item.gold_answer))
     if limit is not None:
         questions = questions[:limit]
         groups = {rules[question.rules[0]].group for question in questions}

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -7,7 +8,7 @@ from eval.tuning import data
 from index import numbers, tuned
 
 
-@pytest.mark.parametrize("held_out", [items.players, items.kept_back])
+@pytest.mark.parametrize("held_out", [items.players, items.fresh, items.kept_back])
 def test_nothing_that_measures_or_calibrates_is_trained_on(held_out):
     known, those = data.load(more=True), held_out()
     groups = {numbers.group(item.gold_rules[0]) for item in those}
@@ -46,6 +47,22 @@ def test_a_turned_rule_turns_questions_about_that_rule():
         assert not set(turned["flipped"]) & set(turned["same"])
         about = [asked[each] for each in turned["flipped"] + turned["same"]]
         assert all(item.gold_rules[0] == turned["number"] and item.gold_verdict for item in about)
+
+
+def test_a_schema_has_a_verdict_for_every_question_under_every_version():
+    rows = (items.SETS / "schemas.jsonl").read_text(encoding="utf-8").splitlines()
+    schemas = [json.loads(row) for row in rows]
+    assert len({schema["id"] for schema in schemas}) == len(schemas) == 360
+    for schema in schemas:
+        versions = set(schema["texts"])
+        assert len(versions) > 1
+        assert all(set(ask) == versions | {"q"} for ask in schema["asks"])
+        assert all(ask[version] in ("yes", "no") for ask in schema["asks"] for version in versions)
+        blanks = {"name", "Name", *schema["slots"]}
+        texts = [text for told in schema["texts"].values() for text in told]
+        texts += [question for ask in schema["asks"] for question in ask["q"]]
+        found = {blank for text in texts for blank in re.findall(r"\{([A-Za-z]{2,})\}", text)}
+        assert found <= blanks
 
 
 def test_no_document_example_is_trained_on(book):
