@@ -90,7 +90,7 @@ def _with_reading(searcher: Searcher, question: str, folder: Path) -> None:
 
     model = searcher.embedder.model
     path = folder / "reranker.safetensors"
-    tuned.write(path, Embedder(PLAIN).folder, {"head.bias": torch.zeros(2)})
+    tuned.write(path, Embedder(PLAIN).folder, {"head.bias": torch.zeros(1)})
     reader = rerank.Reranker(path)
     reading = Searcher(searcher.book, searcher.index, searcher.embedder, reranker=reader)
     read = reading.find_many([question], rerank.READ)[0].hits

@@ -62,7 +62,7 @@ class Answers:
         }
         self.rules = data.rules
         self._verdicts = verdicts
-        self.families = families(data.questions)
+        self.families = [f for f in families(data.questions) if f.written or verdicts]
         heads = Data([family.head for family in self.families], data.rules)
         self.near = near_misses.misses(heads, retriever)
 
