@@ -210,7 +210,7 @@ def _turned_around(one: Question, other: Question) -> bool:
     return (
         one.rules[0] == other.rules[0]
         and {one.verdict, other.verdict} == {"yes", "no"}
-        and not (one.answer or other.answer)
+        and bool(one.answer) == bool(other.answer)
     )
 
 

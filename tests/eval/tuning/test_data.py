@@ -32,6 +32,15 @@ def test_our_own_questions_are_balanced_and_about_real_or_invented_rules(book):
     assert len({item.question for item in pairs}) == len(pairs)
 
 
+def test_a_written_answer_opens_with_its_verdict(book):
+    written = [item for item in items.pairs(more=True) if item.gold_answer]
+    assert len(written) > 13_000
+    for item in written:
+        assert item.gold_answer.startswith(f"{item.gold_verdict.capitalize()}: ")
+        rule = book.current.by_number.get(item.gold_rules[0])
+        assert rule is None or not rule.truncated  # what is cut off must not be answered from
+
+
 def test_no_invented_rule_has_the_heading_of_a_real_one(book):
     real = {rule.heading.lower() for rule in book.current.rules if rule.heading} - {"general"}
     assert not real & {rule["heading"].lower() for rule in items.invented(more=True)}
