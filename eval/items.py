@@ -61,9 +61,13 @@ def kept_back() -> list[EvalItem]:
     return asked + _questions("kept.jsonl")
 
 
-def pairs(more: bool = False) -> list[EvalItem]:
-    """Questions of our own for training, mostly in pairs that a small change turns around."""
-    return [item for name in _own_sets(more) for item in _questions(f"pairs{name}.jsonl")]
+def pairs(more: bool = False, roundabout: bool = False) -> list[EvalItem]:
+    """Questions of our own for training, many in pairs that a small change turns around.
+
+    `roundabout`: also those that are put in words far from the rule's.
+    """
+    names = [*_own_sets(more), *(["-roundabout"] if roundabout else [])]
+    return [item for name in names for item in _questions(f"pairs{name}.jsonl")]
 
 
 def invented(more: bool = False) -> list[dict[str, str]]:

@@ -1,9 +1,8 @@
 """The embedded language model learns to answer from the few rules that search finds.
 
-It learns by a low-rank adapter, of two kinds of questions: to those with a written answer it learns
-to say it, of the others it learns only whether it is yes or no. Questions that one rule decides are
-read together: what their prompts begin with, the rules, is then read once for all of them. So there
-is next to no padding, and batches need not be made by length.
+It learns by a low-rank adapter to say the answers that were written for questions. Questions that
+one rule decides are read together: what their prompts begin with, the rules, is then read once for
+all of them. So there is next to no padding, and batches need not be made by length.
 """
 
 import random
@@ -17,7 +16,7 @@ from eval.tuning.data import Data, Question
 from index.embed import Embedder
 from qa.compose import ABSTAINED
 from qa.models import Prompt, embedded
-from qa.models.local import OPENINGS, chat, in_common, opening_tokens
+from qa.models.local import chat, in_common
 from qa.prompt import fill
 from qa.settings import Settings
 
@@ -27,15 +26,14 @@ if TYPE_CHECKING:
 _RANK = 16
 _TOGETHER = 4  # questions of one family
 _LONGEST = 90  # tokens of a rule, here: one in fifty is longer
-_ASTRAY = 0.1  # share of the families with written answers that are shown no rule that decides
+_ASTRAY = 0.1  # share of the families that are shown no rule that decides
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Questions that the same rule decides: all with a written answer, or all without."""
+    """Questions with a written answer that the same rule decides."""
 
     questions: tuple[Question, ...]
-    written: bool
 
     @property
     def head(self) -> Question:
@@ -45,8 +43,7 @@ class Family:
 
 
 class Answers:
-    def __init__(self, data: Data, frozen: int, verdicts: int, retriever: Embedder) -> None:
-        """`verdicts`: families of a step that only learn yes or no, beside one that is written."""
+    def __init__(self, data: Data, frozen: int, retriever: Embedder) -> None:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
         from transformers.utils import logging
@@ -56,31 +53,19 @@ class Answers:
         self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)
         self.model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
         self.model.requires_grad_(False)
-        self._openings = opening_tokens(self._tokenizer)
         self.modules = {
             f"{name}.": adapter for name, adapter in _adapted(self.model, frozen).items()
         }
         self.rules = data.rules
-        self._verdicts = verdicts
-        self.families = [f for f in families(data.questions) if f.written or verdicts]
+        self.families = families(data.questions)
         heads = Data([family.head for family in self.families], data.rules)
         self.near = near_misses.misses(heads, retriever)
 
     def batches(self, chance: random.Random) -> list[list[int]]:
-        """As places in the families: one with written answers, and some for yes or no.
-
-        Of these there are more, and not all have their turn in an epoch.
-        """
-        written = [at for at, family in enumerate(self.families) if family.written]
-        verdicts = [at for at, family in enumerate(self.families) if not family.written]
-        chance.shuffle(written)
-        chance.shuffle(verdicts)
-        steps = len(written) or -(-len(verdicts) // max(1, self._verdicts))
-        share = min(self._verdicts, len(verdicts) / steps) if steps else 0.0
-        return [
-            written[at : at + 1] + verdicts[round(share * at) : round(share * (at + 1))]
-            for at in range(steps)
-        ]
+        """A family a step, as places in the families."""
+        places = list(range(len(self.families)))
+        chance.shuffle(places)
+        return [[place] for place in places]
 
     def refresh(self) -> None:
         """Nothing here is computed only now and then."""
@@ -88,11 +73,8 @@ class Answers:
     def loss(self, batch: Sequence[int], chance: random.Random) -> "torch.Tensor":
         import torch
 
-        losses: dict[bool, list[torch.Tensor]] = {True: [], False: []}
-        for place in batch:
-            family = self.families[place]
-            losses[family.written].append(self._family_loss(family, self.near[place], chance))
-        return torch.stack([torch.stack(each).mean() for each in losses.values() if each]).sum()
+        each = [self._family_loss(self.families[at], self.near[at], chance) for at in batch]
+        return torch.stack(each).mean()
 
     def prompts(
         self, family: Family, near: Sequence[str], chance: random.Random
@@ -100,7 +82,7 @@ class Answers:
         """What the model is told of each question, and whether a rule that decides is among it."""
         deciding = family.questions[0].rules[0]
         far = [number for number in near if self.rules[number].group != self._group(deciding)]
-        astray = family.written and len(far) > 1 and chance.random() < _ASTRAY
+        astray = len(far) > 1 and chance.random() < _ASTRAY
         # A rule beside the deciding one may well settle the question too: that would be no refusal.
         shown = chance.sample(far, 2) if astray else [deciding, *near_misses.drawn(near, 1, chance)]
         chance.shuffle(shown)
@@ -116,11 +98,6 @@ class Answers:
 
         prompts, settled = self.prompts(family, near, chance)
         told = [self.ids(prompt) for prompt in prompts]
-        if not family.written:
-            hidden = self.read(told, [[] for _ in told])
-            logits = hidden @ self.model.lm_head.weight[self._openings].T
-            truth = [OPENINGS.index(str(q.verdict).capitalize()) for q in family.questions]
-            return cross_entropy(logits, torch.tensor(truth))
         said = [
             [*self._plain(wanted(question, settled)), self._tokenizer.eos_token_id]
             for question in family.questions
@@ -129,7 +106,7 @@ class Answers:
         return cross_entropy(logits, torch.tensor([token for each in said for token in each]))
 
     def read(self, told: Sequence[Sequence[int]], said: Sequence[Sequence[int]]) -> "torch.Tensor":
-        """The model's last state before each token that is said, or that would be said first."""
+        """The model's last state before each token that is said."""
         import torch
         from transformers import DynamicCache
 
@@ -146,7 +123,7 @@ class Answers:
         firsts = [len(each) - 1 - same for each in told]
         return torch.cat(
             [
-                states[row, first : first + max(1, len(then))]
+                states[row, first : first + len(then)]
                 for row, (first, then) in enumerate(zip(firsts, said, strict=True))
             ]
         )
@@ -177,20 +154,18 @@ def wanted(question: Question, settled: bool) -> str:
 
 
 def families(questions: Sequence[Question]) -> list[Family]:
-    """The questions that have a written answer, a verdict or both, by what decides them."""
-    by_rule: dict[tuple[str, bool], list[tuple[Question, ...]]] = {}
-    for together in _couples(questions):
-        first = together[0]
-        if first.answer or first.verdict:
-            by_rule.setdefault((first.rules[0], bool(first.answer)), []).append(together)
+    """The questions that have a written answer, by what decides them."""
+    by_rule: dict[str, list[tuple[Question, ...]]] = {}
+    for together in _couples([question for question in questions if question.answer]):
+        by_rule.setdefault(together[0].rules[0], []).append(together)
     found = []
-    for (_, written), those in by_rule.items():
+    for those in by_rule.values():
         parts: list[list[Question]] = [[]]
         for together in those:
             if len(parts[-1]) + len(together) > _TOGETHER:
                 parts.append([])
             parts[-1] += together
-        found += [Family(tuple(part), written) for part in parts]
+        found += [Family(tuple(part)) for part in parts]
     return found
 
 
@@ -207,11 +182,7 @@ def _couples(questions: Sequence[Question]) -> list[tuple[Question, ...]]:
 
 
 def _turned_around(one: Question, other: Question) -> bool:
-    return (
-        one.rules[0] == other.rules[0]
-        and {one.verdict, other.verdict} == {"yes", "no"}
-        and bool(one.answer) == bool(other.answer)
-    )
+    return one.rules[0] == other.rules[0] and {one.verdict, other.verdict} == {"yes", "no"}
 
 
 def _adapted(model: Any, frozen: int) -> "dict[str, torch.nn.Module]":

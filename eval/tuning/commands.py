@@ -35,7 +35,7 @@ class Recipe:
     frozen: int | None  # lower layers, where one may choose
     seed: int
     limit: int | None
-    verdicts: int | None = None  # of the answers: families of a step that only learn yes or no
+    roundabout: bool = False
 
 
 @tune_app.callback()
@@ -51,6 +51,9 @@ def retriever(
     frozen: Frozen = 0,
     seed: Seed = 0,
     limit: Limit = None,
+    roundabout: Annotated[
+        bool, typer.Option(help="Also on questions put in words far from the rule's.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Tune the embedding model to bring questions near the rules that decide them."""
@@ -62,13 +65,47 @@ def retriever(
     book = library.load().current
     _tune(
         "retriever",
-        Recipe(epochs, rate, frozen, seed, limit),
+        Recipe(epochs, rate, frozen, seed, limit, roundabout),
         lambda data: Retriever(data, frozen),
         lambda path: by_vectors(Embedder(str(path) if path else PLAIN), book, limit),
         out,
         as_json,
         more=False,
     )
+
+
+@tune_app.command("mean")
+def mean(
+    retrievers: Annotated[
+        list[Path], typer.Argument(help="Tuned retrievers, each with its card beside it.")
+    ],
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Take the mean of tuned retrievers: of what each learned, what they share is kept."""
+    from eval.tuning.card import Card, by_vectors
+    from eval.tuning.mean import cards, tensors
+    from index import files, library, tuned
+    from index.embed import PLAIN, Embedder
+
+    told, base = cards(retrievers), Embedder(PLAIN).folder
+    path = (out or files.home() / "tuning" / "mean") / f"retriever{tuned.ENDING}"
+    tuned.write(path, base, tensors(retrievers, base))
+    book = library.load().current
+    card = Card(
+        model="retriever",
+        base=tuned.fingerprint(base),
+        data=" ".join(each["data"] for each in told),
+        questions=max(each["questions"] for each in told),
+        settings={"mean of": told},
+        steps=sum(each["steps"] for each in told),
+        minutes=round(sum(each["minutes"] for each in told), 1),
+        before=by_vectors(Embedder(PLAIN), book, None),
+        after=by_vectors(Embedder(str(path)), book, None),
+        weights=files.digest(path),
+    )
+    card.write(path.with_suffix(".json"))
+    show(asdict(card), _lines(card, path), as_json)
 
 
 @tune_app.command("reranker")
@@ -105,12 +142,6 @@ def answers(
     frozen: Annotated[
         int, typer.Option(min=0, max=29, help="Lower layers that stay as they are.")
     ] = 10,
-    verdicts: Annotated[
-        int,
-        typer.Option(
-            min=0, help="Rules of a step that only yes or no is learned of; each takes as long."
-        ),
-    ] = 0,
     seed: Seed = 0,
     limit: Limit = None,
     as_json: Json = False,
@@ -130,8 +161,8 @@ def answers(
 
     _tune(
         "answers",
-        Recipe(epochs, rate, frozen, seed, limit, verdicts),
-        lambda data: Answers(data, frozen, verdicts, Embedder()),
+        Recipe(epochs, rate, frozen, seed, limit),
+        lambda data: Answers(data, frozen, Embedder()),
         measured,
         out,
         as_json,
@@ -157,7 +188,7 @@ def _tune(
     from index import files, tuned
     from index.embed import PLAIN, Embedder
 
-    known = data.load(recipe.limit, more)
+    known = data.load(recipe.limit, more, recipe.roundabout)
     key = f"{name} {state(known)} {recipe}"
     work = files.home() / "tuning" / name
     task = made(known)

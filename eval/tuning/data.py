@@ -54,10 +54,11 @@ class Data:
         return _hash([question.answer for question in self.questions])
 
 
-def load(limit: int | None = None, more: bool = False) -> Data:
+def load(limit: int | None = None, more: bool = False, roundabout: bool = False) -> Data:
     """What may be trained on, out of the documents that ship; a limit is for trying it out.
 
     `more`: also the second lot of invented rules, which helps those that read, not the retriever.
+    `roundabout`: also the questions that are put in words far from the rule's.
     """
     held_out = {_group(i.gold_rules[0]) for i in [*items.players(), *items.kept_back()]}
     book = library.load(d for d in library.documents() if d.added is None).current
@@ -82,7 +83,7 @@ def load(limit: int | None = None, more: bool = False) -> Data:
         for rule in items.invented(more)
     }
     questions = []
-    for item in [*items.practice(), *items.pairs(more)]:
+    for item in [*items.practice(), *items.pairs(more, roundabout)]:
         known = tuple(rule for rule in item.gold_rules if rule in rules)
         if known and known[0] == item.gold_rules[0]:
             questions.append(Question(item.question, known, item.gold_verdict, item.gold_answer))

@@ -53,3 +53,28 @@ def test_tuning_again_gives_the_same_weights(stickler, tmp_path):
     )
     assert first.keys() == second.keys()
     assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_a_mean_lies_halfway_between_two_runs(stickler, tmp_path):
+    paths = [tmp_path / name / "retriever.safetensors" for name in ("one", "other", "mean")]
+    for seed, path in enumerate(paths[:2]):
+        told = ("--limit", "20", "--seed", str(seed), "-o", str(path.parent))
+        assert stickler("tune", "retriever", "--roundabout", *told)[0] == 0
+    code, _, err = stickler("tune", "mean", *map(str, paths[:2]), "-o", str(tmp_path / "mean"))
+    assert code == 0, err
+    base = Embedder(PLAIN).folder
+    one, other, mean = (tuned.read(path, base) for path in paths)
+    assert any(not torch.equal(one[name], other[name]) for name in one)
+    for name, each in mean.items():
+        assert torch.allclose(each, (one[name] + other[name]) / 2, rtol=1e-3, atol=1e-3)
+    card = json.loads(paths[2].with_suffix(".json").read_text(encoding="utf-8"))
+    assert [run["settings"]["seed"] for run in card["settings"]["mean of"]] == [0, 1]
+    assert card["steps"] == sum(run["steps"] for run in card["settings"]["mean of"])
+
+
+@pytest.mark.parametrize("names", [["lost.safetensors"], ["lost.safetensors", "gone.safetensors"]])
+def test_a_mean_of_what_is_not_there_is_one_clear_sentence(names, stickler, tmp_path):
+    code, _, err = stickler("tune", "mean", *(str(tmp_path / name) for name in names))
+    assert code == 1
+    assert err.startswith("Error: A ")
+    assert len(err.strip().splitlines()) == 1
