@@ -25,15 +25,16 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-REFUSED = 0.03  # share of answerable questions that may be refused
+REFUSED = 0.04  # share of answerable questions that may be refused
+_ROUNDABOUT = 3  # every so many of the roundabout questions count: most people ask plainly
 
 
 def fit(searcher: Searcher) -> dict[str, Any]:
     """Fit, write qa/confidence.json, and measure on what was held out."""
     import numpy as np
 
-    players, kept_back = items.players(), items.kept_back()
-    unanswerable = items.unanswerable()
+    players, unanswerable = items.players(), items.unanswerable()
+    kept_back = [*items.kept_back(), *items.kept_roundabout()[::_ROUNDABOUT]]
     for_threshold, for_test = players[0::2], players[1::2]
 
     known, known_found = _inputs(searcher, kept_back)

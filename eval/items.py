@@ -61,6 +61,11 @@ def kept_back() -> list[EvalItem]:
     return asked + _questions("kept.jsonl")
 
 
+def kept_roundabout() -> list[EvalItem]:
+    """Questions about kept-back groups in words far from the rule's."""
+    return _questions("kept-roundabout.jsonl")
+
+
 def pairs(more: bool = False, roundabout: bool = False) -> list[EvalItem]:
     """Questions of our own for training, many in pairs that a small change turns around.
 

@@ -26,7 +26,7 @@ _POINTER = re.compile(
 _KIND = re.compile(r"\S+(?: \S+){0,3} is an? (?:\w+ )?ability(?: that functions[^.]*)?\.?$")
 _NO = re.compile(r"\b(?:no|not|never|neither|nor|cannot|without|n[o']t)\b|n['’]t\b", re.IGNORECASE)
 _COVERED = 0.75  # share of a sentence's words that the rule or the question must have
-_NEAR = 0.56  # how much less than the best a rule may score, for each rule that is asked for
+_NEAR = 0.55  # how much less than the best a rule may score, for each rule that is asked for
 _MORE = 2  # rules than asked for, at most
 _LIKE = 0.55  # how near in meaning the sentence and a sentence of the rule must be
 

@@ -52,13 +52,25 @@ def test_no_invented_rule_has_the_heading_of_a_real_one(book):
 def test_a_turned_rule_turns_questions_about_that_rule():
     rows = (items.SETS / "turned.jsonl").read_text(encoding="utf-8").splitlines()
     texts = {rule["number"]: rule["text"] for rule in items.invented(more=True)}
-    asked = {item.id: item for item in items.pairs(more=True)}
+    asked = {item.id: item for item in items.pairs(more=True, roundabout=True)}
     for turned in map(json.loads, rows):
         assert turned["text"] != texts[turned["number"]]
         assert turned["flipped"]
         assert not set(turned["flipped"]) & set(turned["same"])
         about = [asked[each] for each in turned["flipped"] + turned["same"]]
         assert all(item.gold_rules[0] == turned["number"] and item.gold_verdict for item in about)
+
+
+def test_a_contrast_has_a_verdict_for_every_question_under_both_versions():
+    rows = (items.SETS / "contrasts.jsonl").read_text(encoding="utf-8").splitlines()
+    contrasts = [json.loads(row) for row in rows]
+    assert len({contrast["id"] for contrast in contrasts}) == len(contrasts)
+    for contrast in contrasts:
+        assert contrast["a"] != contrast["b"]
+        asks = contrast["asks"]
+        assert all({ask["a"], ask["b"]} <= {"yes", "no"} for ask in asks)
+        assert any(ask["a"] != ask["b"] for ask in asks)
+        assert all(("why a" in ask) == ("why b" in ask) for ask in asks)
 
 
 def test_a_schema_has_a_verdict_for_every_question_under_every_version():
