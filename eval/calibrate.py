@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-REFUSED = 0.04  # share of answerable questions that may be refused
+REFUSED = 0.05  # share of answerable questions that may be refused
 _ROUNDABOUT = 3  # every so many of the roundabout questions count: most people ask plainly
 
 
