@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from index.editions import CURRENT
 from index.errors import SticklerError
-from page import ask_tab, batch_tab, endpoints, evaluate_tab, rules_tab, talk
+from page import ask_tab, batch_tab, endpoints, evaluate_tab, rules_tab, conversation
 from page.folders import Folders
-from page.gate import LARGEST_UPLOAD, Gate, is_loopback, password_check
-from page.parts import EVENT, FILES, QUICK, Shared, live_html, text_of
+from page.middleware import LARGEST_UPLOAD, RequestFilter, is_loopback, password_check
+from page.components import EVENT, FILES, QUICK, Shared, live_html, text_of
 from page.service import LEAST_CITED, MOST_CITED, Service
 from qa.models import DEFAULT, NONE
 from qa.settings import Settings
@@ -46,7 +46,7 @@ def build(service: Service | None = None) -> "gr.Blocks":
         timer = gr.Timer(0.7)
         with gr.Row(elem_classes="top"):
             fetched = rules_tab.fetched(service)
-            hub = live_html("hub", talk.BRAND, ("open",), server_functions=fetched)
+            hub = live_html("hub", conversation.BRAND, ("open",), server_functions=fetched)
             with gr.Accordion("Settings", open=False, elem_classes="settings"):
                 settings = _settings(service)
         with gr.Tabs() as tabs:
@@ -82,7 +82,7 @@ def _settings(service: Service) -> "tuple[gr.Dropdown, gr.Checkbox, gr.Dropdown,
     )
     edition = gr.Dropdown([own.edition], value=own.edition, label="Edition to answer from")
     cited = gr.Slider(
-        LEAST_CITED, MOST_CITED, value=own.cited, step=1, label="Rules to cite, about"
+        LEAST_CITED, MOST_CITED, value=own.max_citations, step=1, label="Rules to cite, about"
     )
     model.input(lambda name: name not in (DEFAULT, NONE), model, words, **QUICK)
     return model, words, edition, cited
@@ -97,7 +97,7 @@ def _watch(shared: Shared, timer: "gr.Timer") -> None:
     def look(model: str, edition: str, words: bool) -> "tuple[str, gr.Timer]":
         state = service.state
         newest = next(iter(service.book.editions))
-        shown = talk.status(state, model, edition or CURRENT, words, newest)
+        shown = conversation.status(state, model, edition or CURRENT, words, newest)
         return shown, gr.Timer(active=not (state.ready or state.failed))
 
     chosen = [shared.model, shared.edition, shared.words]
@@ -153,7 +153,7 @@ def launch(
     )  # fmt: skip
     demo.queue(max_size=_MOST_WAITING, default_concurrency_limit=8)
     options: dict[str, Any] = {
-        "app_kwargs": {"middleware": [Middleware(Gate, endpoints.NAMES, is_loopback(host))]},
+        "app_kwargs": {"middleware": [Middleware(RequestFilter, endpoints.NAMES, is_loopback(host))]},
         "auth": check,
         "max_file_size": LARGEST_UPLOAD,
         "allowed_paths": [],

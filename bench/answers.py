@@ -53,10 +53,10 @@ class _Listening:
 
 def main() -> None:
     head("Answers with the embedded model speaking (--words)")
-    first = Assistant(Settings(words=True))
+    first = Assistant(Settings(show_generated=True))
     first.load()
     model = _Listening(first.model)
-    assistant = Assistant(Settings(words=True), first.searcher, model)  # type: ignore[arg-type]
+    assistant = Assistant(Settings(show_generated=True), first.searcher, model)  # type: ignore[arg-type]
     assistant.ask(QUESTION)
 
     def raw_first() -> None:

@@ -18,7 +18,7 @@ from bench.measure import best, head, memory_mb, row
 from eval import items
 from eval.metrics import hit
 from qa.answer import Assistant
-from qa.batch import Here, Job, run
+from qa.batch.run import LocalEngine, Job, run
 from qa.models import embedded
 from qa.settings import Settings
 
@@ -37,7 +37,7 @@ def main(sizes: Sizes | None = None) -> None:
     sizes = sizes or Sizes()
     head("A batch against one question after the other, through the same code")
     one_by_one("default settings", Settings(), sizes.silent, rounds=3)
-    one_by_one("the embedded model speaking", Settings(words=True), sizes.speaking, rounds=2)
+    one_by_one("the embedded model speaking", Settings(show_generated=True), sizes.speaking, rounds=2)
     if importlib.util.find_spec("llama_index"):
         head("A batch against a plain LlamaIndex pipeline")
         against_peer(sizes.peer)
@@ -48,7 +48,7 @@ def main(sizes: Sizes | None = None) -> None:
 
 def one_by_one(what: str, settings: Settings, count: int, rounds: int) -> None:
     """The whole of a batch, journal and output file and all, against bare calls of `ask`."""
-    questions = [item.question for item in items.players()[:count]]
+    questions = [item.question for item in items.dev()[:count]]
     assistant = Assistant(settings)
     assistant.load()
     assistant.ask_many(questions)  # what is cached by sentence is then cached for both
@@ -75,10 +75,10 @@ def against_peer(count: int) -> None:
     if done.returncode:
         raise SystemExit(done.stderr)
     peer = json.loads(done.stdout.splitlines()[-1])
-    asked = items.players()[:count]
+    asked = items.dev()[:count]
     engines = {
-        "as it comes": Settings(words=True),
-        "on transformers too": Settings(words=True, model=str(embedded.folder())),
+        "as it comes": Settings(show_generated=True),
+        "on transformers too": Settings(show_generated=True, model=str(embedded.folder())),
     }
     for what, settings in engines.items():
         assistant = Assistant(settings)
@@ -89,7 +89,7 @@ def against_peer(count: int) -> None:
             answers = in_batch(assistant, [item.question for item in asked], Path(folder))
             took = time.perf_counter() - start
         found = [[each["number"] for each in answer["hits"]] for answer in answers]
-        mine = hits(found, asked, settings.shown)
+        mine = hits(found, asked, settings.context_rules)
         row(
             f"{what}, {count} questions",
             f"{rate(count, took)} a minute, hit rate {mine:.3f}",
@@ -109,7 +109,7 @@ def peer_run(count: int) -> None:
 
     from index import library
 
-    settings, asked = Settings(), items.players()[:count]
+    settings, asked = Settings(), items.dev()[:count]
     embedder = HuggingFaceEmbedding(model_name=str(MODEL_DIR), device="cpu")
     folder = str(embedded.folder())
     model = HuggingFaceLLM(
@@ -130,7 +130,7 @@ def peer_run(count: int) -> None:
         for rule in rules
     ]
     engine = VectorStoreIndex(nodes, embed_model=embedder).as_query_engine(
-        llm=model, similarity_top_k=settings.shown
+        llm=model, similarity_top_k=settings.context_rules
     )
     engine.query(asked[0].question)
     start = time.perf_counter()
@@ -139,7 +139,7 @@ def peer_run(count: int) -> None:
         for item in asked
     ]
     took = time.perf_counter() - start
-    print(json.dumps({"seconds": took, "hits": hits(found, asked, settings.shown)}))
+    print(json.dumps({"seconds": took, "hits": hits(found, asked, settings.context_rules)}))
 
 
 def memory(few: int, many: int) -> None:
@@ -157,7 +157,7 @@ def memory(few: int, many: int) -> None:
 
 
 def memory_run(count: int) -> None:
-    practice = [item.question for item in items.practice()]
+    practice = [item.question for item in items.train()]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "in.txt"
         with source.open("w", encoding="utf-8") as file:
@@ -166,14 +166,14 @@ def memory_run(count: int) -> None:
                 file.write(f"{question} (case {at // len(practice) + 1})\n")
         start = time.perf_counter()
         job = Job(str(source), Path(folder) / "out.jsonl")
-        run(job, Here(Assistant(Settings(model="none"))), lambda done, total: None, print)
+        run(job, LocalEngine(Assistant(Settings(model="none"))), lambda done, total: None, print)
         print(json.dumps({"seconds": time.perf_counter() - start, "mb": memory_mb()}))
 
 
 def in_batch(assistant: Assistant, questions: Sequence[str], folder: Path) -> list[dict[str, Any]]:
     source, out = folder / "in.jsonl", folder / "out.jsonl"
     source.write_text("\n".join(json.dumps({"question": q}) for q in questions))
-    run(Job(str(source), out), Here(assistant), lambda done, total: None, print)
+    run(Job(str(source), out), LocalEngine(assistant), lambda done, total: None, print)
     return [json.loads(line) for line in out.read_text("utf-8").splitlines()]
 
 

@@ -11,10 +11,10 @@ from unittest import mock
 
 from eval import items, metrics
 from index import library, passages, store
-from index.embed import Embedder
-from index.lexical import Vocabulary
+from index.embedder import Embedder
+from index.bm25 import Vocabulary
 from index.rulebook import Edition, Rule
-from index.search import Searcher, Weights
+from index.searcher import Searcher, Weights
 
 PLAIN = Weights()
 FUSIONS = {
@@ -72,7 +72,7 @@ def main() -> None:
 
 def _rankings(searcher: Searcher, weights: Weights, k: int = 10) -> list[list[str]]:
     asked = Searcher(searcher.book, searcher.index, searcher.embedder, weights)
-    found = asked.search_many([item.question for item in items.players()], k)
+    found = asked.search_many([item.question for item in items.dev()], k)
     return [[hit.passage.number for hit in hits] for hits in found]
 
 
@@ -91,7 +91,7 @@ def _fused(rankings: tuple[list[str], ...]) -> Iterator[str]:
 
 
 def _row(name: str, rankings: list[list[str]]) -> None:
-    pairs = list(zip(items.players(), rankings, strict=True))
+    pairs = list(zip(items.dev(), rankings, strict=True))
     figures = [
         metrics.mean([metrics.hit(found, item.gold_rules, k) for item, found in pairs]).value
         for k in (1, 5, 10)

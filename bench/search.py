@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 from bench.measure import best, head, memory_mb, row
-from index import library, rerank, store, tuned
+from index import library, rerank, store, tuned_weights
 from index.editions import Rulebook
-from index.embed import PLAIN, Embedder
+from index.embedder import PLAIN, Embedder
 from index.passages import passages
-from index.rulebook import Reading, Rule
-from index.search import Searcher
+from index.rulebook import ParsedDocument, Rule
+from index.searcher import Searcher
 
 RELEASE = Path(__file__).resolve().parents[2] / "shared" / "releases" / "2026-04-17.txt"
 _WORDS = [
@@ -90,17 +90,17 @@ def _with_reading(searcher: Searcher, question: str, folder: Path) -> None:
 
     model = searcher.embedder.model
     path = folder / "reranker.safetensors"
-    tuned.write(path, Embedder(PLAIN).folder, {"head.bias": torch.zeros(1)})
+    tuned_weights.write(path, Embedder(PLAIN).folder, {"head.bias": torch.zeros(1)})
     reader = rerank.Reranker(path)
-    reading = Searcher(searcher.book, searcher.index, searcher.embedder, reranker=reader)
-    read = reading.find_many([question], rerank.READ)[0].hits
+    parsed = Searcher(searcher.book, searcher.index, searcher.embedder, reranker=reader)
+    read = parsed.find_many([question], rerank.READ)[0].hits
     pairs = [f"{question} {rerank.as_read(hit.passage.heading, hit.passage.shown)}" for hit in read]
 
     def raw_encode() -> None:
         model.encode([question], normalize_embeddings=True)
         model.encode(pairs, normalize_embeddings=True)
 
-    mine, raw = best(lambda: reading.search(question), raw_encode, rounds=20)
+    mine, raw = best(lambda: parsed.search(question), raw_encode, rounds=20)
     row(
         f"one warm search, {len(pairs)} rules read with the question",
         f"{mine * 1e3:.0f} ms",
@@ -111,10 +111,10 @@ def _with_reading(searcher: Searcher, question: str, folder: Path) -> None:
 
 
 def _with_one_changed_rule() -> Rulebook:
-    readings = [library.read(document) for document in library.documents()]
-    first, *others = readings[0].rules
+    parsed_documents = [library.read(document) for document in library.documents()]
+    first, *others = parsed_documents[0].rules
     changed = (dataclasses.replace(first, text=first.text + " Changed."), *others)
-    return Rulebook([dataclasses.replace(readings[0], rules=changed), *readings[1:]])
+    return Rulebook([dataclasses.replace(parsed_documents[0], rules=changed), *parsed_documents[1:]])
 
 
 def growth() -> None:
@@ -139,7 +139,7 @@ def one_size(size: str) -> None:
             embedder = _RandomVectors()
             book = Rulebook([_made_up(100_000)])
         elif size == "release":
-            book = Rulebook([library.readers.read(RELEASE.read_bytes(), RELEASE.name)])
+            book = Rulebook([library.parsers.parse(RELEASE.read_bytes(), RELEASE.name)])
         else:
             book = library.load()
         embedder.encode_questions(["warm"])
@@ -190,14 +190,14 @@ class _RandomVectors(Embedder):
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def _made_up(count: int) -> Reading:
+def _made_up(count: int) -> ParsedDocument:
     pick = random.Random(1)
     rules = []
     for at in range(count // 2):  # two views hold each passage: the edition's and the current one
         section, rule = 100 + at // 9000, 1 + at % 9000
         text = " ".join(pick.choices(_WORDS, k=25)) + f" {pick.randrange(5000)}."
         rules.append(Rule(f"{section}.{rule}", text.capitalize(), "2026-01-01", "made up"))
-    return Reading("made up", "2026-01-01", tuple(rules), {})
+    return ParsedDocument("made up", "2026-01-01", tuple(rules), {})
 
 
 if __name__ == "__main__":

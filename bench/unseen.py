@@ -13,10 +13,10 @@ import tempfile
 from bench.search import RELEASE
 from eval import items
 from index import library
-from index.embed import DEFAULT, PLAIN
-from index.lexical import stems
+from index.embedder import DEFAULT, PLAIN
+from index.bm25 import stems
 from index.rulebook import Edition
-from index.search import Searcher
+from index.searcher import Searcher
 
 SAME = 0.7  # share of words that two texts of one rule have in common
 WAYS = {"untuned": PLAIN, "tuned": DEFAULT}
@@ -42,7 +42,7 @@ def _measured(searcher: Searcher, edition: str, limit: int | None) -> tuple[int,
     carried = _carried_over(shipped, searcher.book.edition(edition))
     asked = [
         (item.question, gold)
-        for item in items.players()[:limit]
+        for item in items.dev()[:limit]
         if (gold := {carried[rule] for rule in item.gold_rules if rule in carried})
     ]
     found = searcher.search_many([question for question, _ in asked], edition=edition)

@@ -3,9 +3,9 @@
 import json
 from typing import NamedTuple
 
-from eval import readings
+from eval import output_parsing
 from eval.items import SETS
-from index.embed import Embedder
+from index.embedder import Embedder
 
 JUDGED = SETS / "judged.jsonl"
 
@@ -27,7 +27,7 @@ def agreement(embedder: Embedder) -> list[Agreement]:
         embedder.encode_questions([row[key] for row in rows]) for key in ("answer", "gold")
     )
     scores = {
-        "words shared with gold": [readings.overlap(row["answer"], row["gold"]) for row in rows],
+        "words shared with gold": [output_parsing.overlap(row["answer"], row["gold"]) for row in rows],
         "meaning near gold": (said * gold).sum(axis=1).tolist(),
     }
     return [

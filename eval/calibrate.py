@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from eval import items, metrics
 from eval.items import EvalItem
-from index.hits import Found
-from index.search import Searcher
+from index.hits import SearchResult
+from index.searcher import Searcher
 from qa.citations import near_best
 from qa.confidence import WEIGHTS, features
 from qa.settings import Settings
-from qa.topics import Topics
+from qa.out_of_scope import OutOfScope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +33,7 @@ def fit(searcher: Searcher) -> dict[str, Any]:
     """Fit, write qa/confidence.json, and measure on what was held out."""
     import numpy as np
 
-    players, unanswerable = items.players(), items.unanswerable()
+    players, unanswerable = items.dev(), items.unanswerable()
     kept_back = [*items.kept_back(), *items.kept_roundabout()[::_ROUNDABOUT]]
     for_threshold, for_test = players[0::2], players[1::2]
 
@@ -76,15 +76,15 @@ def fit(searcher: Searcher) -> dict[str, Any]:
 
 def _inputs(
     searcher: Searcher, those: Sequence[EvalItem]
-) -> tuple[list[dict[str, float]], list[Found]]:
-    topics = Topics(searcher.book.current, searcher.embedder)
+) -> tuple[list[dict[str, float]], list[SearchResult]]:
+    topics = OutOfScope(searcher.book.current, searcher.embedder)
     found = searcher.find_many([item.question for item in those])
     rows = [features(f.hits, f.evidence, topics.nearest(f.evidence.vector)) for f in found]
     return rows, found
 
 
-def _right(item: EvalItem, found: Found) -> bool:
-    cited = near_best(found.hits, Settings().cited)
+def _right(item: EvalItem, found: SearchResult) -> bool:
+    cited = near_best(found.hits, Settings().max_citations)
     return any(hit.passage.number in item.gold_rules for hit in cited)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from eval import metrics
 from eval.run import Plan, Run, Runner
-from index.embed import Progress
-from index.search import Searcher
+from index.embedder import Progress
+from index.searcher import Searcher
 from qa import models
 
 BASELINES = Path(__file__).with_name("baselines.toml")

@@ -17,7 +17,7 @@ from index.editions import CURRENT, Rulebook
 from index.errors import SticklerError
 
 SETS = Path(__file__).parent / "sets"
-ALL = ("rule", "outcome", "verdict", "free", "players", "unanswerable")  # of a whole run
+ALL = ("rule", "outcome", "verdict", "free", "dev", "unanswerable")  # of a whole run
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +233,9 @@ def _whole_examples(book: Rulebook) -> list[EvalItem]:
 
 
 _SHIPPED: dict[str, Callable[[Rulebook], list[EvalItem]]] = {
-    "players": lambda book: players(),
-    "players-held-out": lambda book: players()[1::2],  # the half that no threshold was set on
-    "fresh": lambda book: fresh(),
+    "dev": lambda book: players(),
+    "dev-held-out": lambda book: players()[1::2],  # the half that no threshold was set on
+    "test": lambda book: fresh(),
     "unanswerable": lambda book: [item for item in unanswerable() if item.split == "test"],
     "examples": _whole_examples,
 }

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from index import numbers
 
-Line = Mapping[str, Any]
+Record = Mapping[str, Any]
 _DEPTH = 10
 
 
@@ -65,13 +65,13 @@ def hit(found: Sequence[str], gold: Sequence[str], k: int) -> float:
     return float(any(number in gold for number in found[:k]))
 
 
-def cited(line: Line) -> float:
+def cited(line: Record) -> float:
     """1 where a rule that decides is among those cited."""
     return hit(line["cited"], line["gold_rules"], len(line["cited"]))
 
 
 # What is measured of a line, by name; None where the measure does not apply to it.
-_MEASURES: dict[str, Callable[[Line], float | None]] = {
+_MEASURES: dict[str, Callable[[Record], float | None]] = {
     "rule cited": lambda line: cited(line) if _answerable(line) else None,
     "citations": lambda line: None if line["abstained"] else float(len(line["cited"])),
     "citations valid": lambda line: _share(line["valid"]),
@@ -90,7 +90,7 @@ _MEASURES: dict[str, Callable[[Line], float | None]] = {
 }
 
 
-def by_item(lines: Sequence[Line]) -> dict[str, dict[str, float]]:
+def by_item(lines: Sequence[Record]) -> dict[str, dict[str, float]]:
     """measure -> item -> value."""
     table = _retrieval(lines)
     for name, measure in _MEASURES.items():
@@ -99,12 +99,12 @@ def by_item(lines: Sequence[Line]) -> dict[str, dict[str, float]]:
     return {name: column for name, column in table.items() if column}
 
 
-def summary(lines: Sequence[Line]) -> dict[str, Figure]:
+def summary(lines: Sequence[Record]) -> dict[str, Figure]:
     """Every measure that applies to a set's lines."""
     return {name: mean(list(column.values())) for name, column in by_item(lines).items()}
 
 
-def _retrieval(lines: Sequence[Line]) -> dict[str, dict[str, float]]:
+def _retrieval(lines: Sequence[Record]) -> dict[str, dict[str, float]]:
     """Hits, recall, MRR and nDCG from ir-measures, for the very rule and for its parent."""
     import ir_measures
     from ir_measures import RR, R, Success, nDCG
@@ -141,12 +141,12 @@ def _parent(number: str) -> str:
     return numbers.group(number) if numbers.is_number(number) else number
 
 
-def _plain(line: Line) -> bool:
+def _plain(line: Record) -> bool:
     """A question that is answered in words, with no outcome to choose."""
     return line["kind"] not in ("outcome", "verdict")
 
 
-def _answerable(line: Line) -> bool:
+def _answerable(line: Record) -> bool:
     return _plain(line) and bool(line["gold_rules"])
 
 
@@ -154,23 +154,23 @@ def _share(checks: Sequence[bool]) -> float | None:
     return sum(checks) / len(checks) if checks else None
 
 
-def _overlap(line: Line, of: Sequence[str]) -> float | None:
+def _overlap(line: Record, of: Sequence[str]) -> float | None:
     if not _answerable(line) or not line["cited"]:
         return None
     return len(set(line["cited"]) & set(line["gold_rules"])) / len(set(of))
 
 
-def _right(line: Line, reading: str) -> float | None:
+def _right(line: Record, reading: str) -> float | None:
     return float(line[reading] == line["gold"]) if reading in line else None
 
 
-def _pair(line: Line, name: str, place: int) -> float | None:
+def _pair(line: Record, name: str, place: int) -> float | None:
     return float(line[name][place]) if name in line else None
 
 
-def calibration(lines: Sequence[Line], bins: int = 10) -> list[tuple[float, float, int]]:
+def calibration(lines: Sequence[Record], bins: int = 10) -> list[tuple[float, float, int]]:
     """(confidence, share that cites a deciding rule, answers) for each tenth of sureness."""
-    rows: dict[int, list[Line]] = {}
+    rows: dict[int, list[Record]] = {}
     for line in lines:
         if _answerable(line) and not line["abstained"]:
             rows.setdefault(min(bins - 1, int(line["confidence"] * bins)), []).append(line)
@@ -184,14 +184,14 @@ def calibration(lines: Sequence[Line], bins: int = 10) -> list[tuple[float, floa
     ]
 
 
-def calibration_error(lines: Sequence[Line]) -> float:
+def calibration_error(lines: Sequence[Record]) -> float:
     """How far confidence and truth lie apart on average, each bin by its answers."""
     rows = calibration(lines)
     total = sum(count for *_, count in rows)
     return sum(abs(sure - true) * count for sure, true, count in rows) / total if total else 0.0
 
 
-def risk_coverage(lines: Sequence[Line]) -> list[tuple[float, float]]:
+def risk_coverage(lines: Sequence[Record]) -> list[tuple[float, float]]:
     """(share answered, share of these without a deciding rule), the surest answers first."""
     asked = sorted(
         (line for line in lines if _answerable(line) and not line["abstained"]),

@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 
 from eval import metrics, plots
-from eval.asking import Line
+from eval.examiner import Record
 from eval.metrics import Difference, Figure
 from eval.run import Run
 from index import files
@@ -114,7 +114,7 @@ def _figures(figures: Mapping[str, Figure]) -> str:
     )
 
 
-def plots_of(name: str, lines: Sequence[Line]) -> str:
+def plots_of(name: str, lines: Sequence[Record]) -> str:
     """What a set is about first of all, by kind and section, and how the confidence fits: SVG."""
     measure = main_measure(name)
     scores = metrics.by_item(lines).get(measure, {})
@@ -144,14 +144,14 @@ def _figure(title: str, plot: str) -> str:
     return f"<figure><figcaption>{escape(title)}</figcaption>{plot}</figure>"
 
 
-def worst(name: str, lines: Sequence[Line]) -> list[Line]:
+def worst(name: str, lines: Sequence[Record]) -> list[Record]:
     """Items that went wrong, those first of which the answer was surest."""
     scores = metrics.by_item(lines).get(main_measure(name), {})
     wrong = [line for line in lines if scores.get(line["id"], 1.0) < 0.5]
     return sorted(wrong, key=lambda line: -line["confidence"])
 
 
-def _worst(name: str, lines: Sequence[Line]) -> str:
+def _worst(name: str, lines: Sequence[Record]) -> str:
     wrong = worst(name, lines)
     rows = "".join(
         f"<details><summary>{escape(line['question'][:160])}</summary><table>"
@@ -163,7 +163,7 @@ def _worst(name: str, lines: Sequence[Line]) -> str:
     return f"<h3>{shown}</h3>{rows}" if wrong else "<p>None went wrong.</p>"
 
 
-def _item(line: Line) -> list[tuple[str, str]]:
+def _item(line: Record) -> list[tuple[str, str]]:
     rows = [
         ("item", line["id"]),
         ("deciding rules", ", ".join(line["gold_rules"]) or "none"),

@@ -19,12 +19,12 @@ import index
 import prompts
 import qa
 from eval import items, metrics
-from eval.asking import Examiner, Line, partner
+from eval.examiner import Examiner, Record, partner
 from eval.items import EvalItem
 from index import files
-from index.embed import Progress
+from index.embedder import Progress
 from index.errors import SticklerError
-from index.search import Searcher, Weights
+from index.searcher import Searcher, Weights
 from qa import models
 from qa.settings import Settings
 
@@ -55,7 +55,7 @@ class Plan:
     @property
     def settings(self) -> Settings:
         """A model that is measured has to speak, and is asked for its verdict."""
-        return Settings(self.model, self.embedder, self.reranker, words=True, verdicts=True)
+        return Settings(self.model, self.embedder, self.reranker, show_generated=True, verdicts=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class Run:
 
     folder: Path
     made_with: dict[str, Any]
-    lines: list[Line]
+    lines: list[Record]
 
-    def of(self, name: str) -> list[Line]:
+    def of(self, name: str) -> list[Record]:
         return [line for line in self.lines if line["set"] == name]
 
     @property
@@ -143,7 +143,7 @@ class Runner:
         _write(folder / "summary.json", summary(run) | {"memory_mb": _memory_mb()})
         return run
 
-    def _asked(self, chunk: Sequence[tuple[str, int]]) -> list[Line]:
+    def _asked(self, chunk: Sequence[tuple[str, int]]) -> list[Record]:
         name = chunk[0][0]
         those = [self.items[name][place] for _, place in chunk]
         self._examiner.assistant(those[0].edition).load()
@@ -198,7 +198,7 @@ class _Journal:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def add(self, lines: Sequence[Line]) -> None:
+    def add(self, lines: Sequence[Record]) -> None:
         with files.explained(self._path):
             self._file.write(b"".join(_json(line) + b"\n" for line in lines))
             self._file.flush()
@@ -229,7 +229,7 @@ def open_run(folder: Path) -> Run:
     return Run(folder, made_with, lines)
 
 
-def _read(path: Path) -> tuple[list[Line], int]:
+def _read(path: Path) -> tuple[list[Record], int]:
     """The whole lines of a file, and where they end."""
     if not path.exists():
         return [], 0
@@ -260,7 +260,7 @@ def _write(path: Path, value: Mapping[str, Any]) -> None:
     files.write_whole(path, json.dumps(value, indent=1, ensure_ascii=False).encode() + b"\n")
 
 
-def _json(line: Line) -> bytes:
+def _json(line: Record) -> bytes:
     return json.dumps(line, ensure_ascii=False).encode()
 
 

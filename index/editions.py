@@ -1,4 +1,4 @@
-"""From readings to editions, and the current view: the newest edition, its gaps filled.
+"""From parsed documents to editions, and the current view: the newest edition, its gaps filled.
 
 >>> index.library.load().current.rule("702.19b").heading
 'Trample'
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from index import numbers
-from index.errors import SticklerError
-from index.rulebook import Edition, GlossaryEntry, Reading, Rule, Stretch
+from index.errors import Action, Remedy, SticklerError
+from index.rulebook import Coverage, Edition, GlossaryEntry, ParsedDocument, Rule
 
 CURRENT = "current"
 _SECTION_NAMED = re.compile(r"\b[Rr]ule (\d{3}), [“\"]([^”\"]+?)[.,]?[”\"]")
@@ -22,12 +22,12 @@ _NEARLY_ALL = 0.9
 class Rulebook:
     """Every edition there is, newest first, and the current view over them."""
 
-    def __init__(self, readings: Iterable[Reading]) -> None:
-        by_edition: dict[str, list[Reading]] = {}
-        for reading in readings:
-            by_edition.setdefault(reading.edition, []).append(reading)
+    def __init__(self, parsed_documents: Iterable[ParsedDocument]) -> None:
+        by_edition: dict[str, list[ParsedDocument]] = {}
+        for parsed in parsed_documents:
+            by_edition.setdefault(parsed.edition, []).append(parsed)
         if not by_edition:
-            raise SticklerError("No rules are loaded: add a text with 'stickler rules add FILE'.")
+            raise SticklerError("No rules are loaded", Remedy(Action.ADD_RULES))
         self.editions = {
             name: _edition(name, by_edition[name]) for name in sorted(by_edition, reverse=True)
         }
@@ -37,11 +37,11 @@ class Rulebook:
         newest, *older = self.editions.values()
         rules, sections = dict(newest.by_number), dict(newest.sections)
         glossary = {entry.term: entry for entry in newest.glossary}
-        stretches = list(newest.stretches)
+        coverage = list(newest.coverage)
         for edition in older:
-            filled = _fillable(edition, rules, sections, stretches)
+            filled = _fillable(edition, rules, sections, coverage)
             rules.update((rule.number, rule) for rule in filled)
-            stretches.extend(edition.stretches)
+            coverage.extend(edition.coverage)
             if filled:
                 touched = {rule.number[:3] for rule in filled} | {rule.number[0] for rule in filled}
                 names = {n: name for n, name in edition.sections.items() if n in touched}
@@ -52,7 +52,7 @@ class Rulebook:
             _headed(rules, sections),
             sections,
             tuple(glossary[term] for term in sorted(glossary, key=str.lower)),
-            tuple(stretches),
+            tuple(coverage),
         )
 
     def edition(self, name: str | None = None) -> Edition:
@@ -68,23 +68,23 @@ class Rulebook:
             ) from None
 
 
-def _edition(name: str, readings: Sequence[Reading]) -> Edition:
+def _edition(name: str, parsed_documents: Sequence[ParsedDocument]) -> Edition:
     """Several documents of one edition as one book: a whole text goes before a cut one."""
     rules: dict[str, Rule] = {}
     sections: dict[str, str] = {}
     glossary: dict[str, GlossaryEntry] = {}
-    for reading in readings:
-        for rule in reading.rules:
+    for parsed in parsed_documents:
+        for rule in parsed.rules:
             known = rules.get(rule.number)
             if known is None or _cuts(known) >= _cuts(rule):
                 rules[rule.number] = rule
-        sections.update(reading.sections)
-        glossary.update((entry.term, entry) for entry in reading.glossary)
+        sections.update(parsed.sections)
+        glossary.update((entry.term, entry) for entry in parsed.glossary)
     for number, heading in _named_sections(rules.values()):
         sections.setdefault(number, heading)
-    stretches = tuple(stretch for reading in readings for stretch in reading.stretches)
+    coverage = tuple(covered for parsed in parsed_documents for covered in parsed.coverage)
     entries = tuple(glossary[term] for term in sorted(glossary, key=str.lower))
-    return Edition(name, _headed(rules, sections), sections, entries, stretches)
+    return Edition(name, _headed(rules, sections), sections, entries, coverage)
 
 
 def _named_sections(rules: Iterable[Rule]) -> Iterable[tuple[str, str]]:
@@ -108,7 +108,7 @@ def _headed(rules: Mapping[str, Rule], sections: Mapping[str, str]) -> dict[str,
 
 
 def _fillable(
-    older: Edition, newer: Mapping[str, Rule], sections: Mapping[str, str], covered: list[Stretch]
+    older: Edition, newer: Mapping[str, Rule], sections: Mapping[str, str], covered: list[Coverage]
 ) -> list[Rule]:
     """The older rules that stand where the newer documents are silent and the numbering holds.
 

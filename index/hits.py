@@ -1,7 +1,7 @@
 """What search gives: the rules it found, and what it knows of how well they fit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from index.passages import Passage
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-Via = Literal["number", "dense", "lexical", "reference"]
+Via = Literal["number", "dense", "lexical", "reference"]  # 'lexical' is BM25, as the JSON calls it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,14 @@ class Evidence:
     """What search knows of how well its result fits the question."""
 
     similarity: float  # of the nearest passage, as the embedding model sees it
-    words: Mapping[str, float]  # the question's words, stemmed, and how telling each is
-    unknown: frozenset[str]  # those of them that the book never uses
-    named: frozenset[str]  # the headings that the question names
+    term_weights: Mapping[str, float]  # the question's stems, and how telling each is
+    unknown_terms: frozenset[str]  # those of them that the book never uses
+    named_headings: frozenset[str]  # the headings that the question names
     vector: "Floats"  # the question as the embedding model sees it
-    readings: Mapping[str, float] = field(default_factory=dict)  # a reader's logits, by rule
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
+    """The rules found for one question, best first."""
+
     hits: list[Hit]
     evidence: Evidence

@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from index import files, readers
+from index import files, parsers
 from index.editions import Rulebook
-from index.errors import SticklerError
-from index.rulebook import Reading
+from index.errors import Action, Remedy, SticklerError
+from index.rulebook import ParsedDocument
 
 SHIPPED = Path(__file__).parent / "documents"
 _FETCH_SECONDS = 60.0
@@ -52,34 +52,36 @@ def load(among: Iterable[Document] | None = None) -> Rulebook:
     return Rulebook(read(document) for document in (documents() if among is None else among))
 
 
-def read(document: Document) -> Reading:
+def read(document: Document) -> ParsedDocument:
     try:
         data = document.path.read_bytes()
     except OSError as error:
         raise _lost(document, error.strerror or str(error)) from None
     if hashlib.sha256(data).hexdigest() != document.sha256:
         raise _lost(document, "its content is not what was added")
-    reading = readers.read(data, document.file, document.edition, document.format)
-    return replace(reading, sections=_left_out(document) | dict(reading.sections))
+    parsed = parsers.parse(data, document.file, document.edition, document.format)
+    return replace(parsed, sections=_left_out(document) | dict(parsed.sections))
 
 
-def add(source: str, edition: str | None = None) -> tuple[Document, Reading]:
+def add(source: str, edition: str | None = None) -> tuple[Document, ParsedDocument]:
     """Take in a file or an address; nothing changes unless the whole of it can be read."""
     return add_text(_fetched(source) if "://" in source else _from_disk(source), source, edition)
 
 
-def add_text(data: bytes, source: str, edition: str | None = None) -> tuple[Document, Reading]:
+def add_text(
+    data: bytes, source: str, edition: str | None = None
+) -> tuple[Document, ParsedDocument]:
     """As `add`, for bytes that are here already."""
     name = source.rsplit("/", 1)[-1] or source
     if edition is not None:
         _check_day(edition)
-    kind = readers.recognise(readers.decode(data, name), name)
-    reading = readers.read(data, name, edition, kind)
+    kind = parsers.detect_format(parsers.decode(data, name), name)
+    parsed = parsers.parse(data, name, edition, kind)
     digest = hashlib.sha256(data).hexdigest()
     document = Document(
-        file=f"{reading.edition}-{kind}-{digest[:12]}.txt",
+        file=f"{parsed.edition}-{kind}-{digest[:12]}.txt",
         format=kind,
-        edition=reading.edition,
+        edition=parsed.edition,
         source=source,
         added=datetime.date.today().isoformat(),
         sha256=digest,
@@ -89,7 +91,7 @@ def add_text(data: bytes, source: str, edition: str | None = None) -> tuple[Docu
         load([*_shipped(), *others])  # what is there already must be sound, or the error is ours
         files.write_whole(document.path, data)
         _write_manifest([*others, document])
-    return document, reading
+    return document, parsed
 
 
 def remove(edition: str) -> list[Document]:
@@ -100,10 +102,7 @@ def remove(edition: str) -> list[Document]:
         if not going:
             shipped = any(document.edition == edition for document in _shipped())
             why = "ships with Stickler and stays" if shipped else "was not added"
-            raise SticklerError(
-                f"The edition {edition} {why}: "
-                "'stickler rules documents' lists what can be removed."
-            )
+            raise SticklerError(f"The edition {edition} {why}", Remedy(Action.LIST_DOCUMENTS))
         _write_manifest([document for document in added if document not in going])
         for document in going:
             document.path.unlink(missing_ok=True)
@@ -143,8 +142,8 @@ def _added() -> list[Document]:
         return [Document(**row) for row in rows]
     except (ValueError, TypeError, OSError) as error:
         raise SticklerError(
-            f"{manifest} cannot be read ({error}): delete it and add your documents again "
-            "with 'stickler rules add FILE'."
+            f"{manifest} cannot be read ({error}): delete it, then add your documents again",
+            Remedy(Action.ADD_RULES),
         ) from None
 
 
@@ -154,12 +153,12 @@ def _write_manifest(added: list[Document]) -> None:
 
 
 def _lost(document: Document, why: str) -> SticklerError:
-    mend = (
-        f"run 'stickler rules remove {document.edition}' and add it again"
+    return SticklerError(
+        f"The document {document.path} cannot be used ({why})",
+        Remedy(Action.READD_RULES, document.edition)
         if document.added
-        else "install Stickler again"
+        else "install Stickler again",
     )
-    return SticklerError(f"The document {document.path} cannot be used ({why}): {mend}.")
 
 
 def _check_day(edition: str) -> None:
@@ -175,7 +174,7 @@ def _from_disk(source: str) -> bytes:
     """The bytes of a file, one more than allowed at most: what is too large is not read whole."""
     try:
         with open(Path(source).expanduser(), "rb") as file:
-            return file.read(readers.LARGEST + 1)
+            return file.read(parsers.LARGEST + 1)
     except (OSError, ValueError, RuntimeError) as error:
         raise SticklerError(
             f"Could not read {source} ({getattr(error, 'strerror', None) or error}): "
@@ -193,13 +192,13 @@ def _fetched(url: str) -> bytes:
     chunks, size = [], 0
     try:
         with urllib.request.urlopen(url, timeout=_FETCH_SECONDS / 4) as answer:
-            while size <= readers.LARGEST and (chunk := answer.read1(1 << 16)):
+            while size <= parsers.LARGEST and (chunk := answer.read1(1 << 16)):
                 chunks.append(chunk)
                 size += len(chunk)
                 if time.monotonic() > ends:
                     raise TimeoutError(f"not done in {_FETCH_SECONDS:.0f} seconds")
             expected = answer.headers["Content-Length"]
-            if size <= readers.LARGEST and expected and size < int(expected):
+            if size <= parsers.LARGEST and expected and size < int(expected):
                 raise OSError(f"only {size} of {expected} bytes came")
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise SticklerError(

@@ -65,9 +65,10 @@ def parent(number: str) -> str | None:
     return str(parts.section) if parts.rule else None
 
 
+@functools.lru_cache(maxsize=1 << 17)
 def group(number: str) -> str:
-    """The rule a subrule belongs to: 702.19 for 702.19 and 702.19b."""
-    return number.rstrip("abcdefghijklmnopqrstuvwxyz")
+    """The rule a subrule belongs to: 702.19 for 702.19 and 702.19b; what is no number stays."""
+    return number.rstrip("abcdefghijklmnopqrstuvwxyz") if is_number(number) else number
 
 
 def follows(number: str, previous: str) -> bool:

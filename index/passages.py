@@ -30,7 +30,7 @@ def passages(book: Edition) -> list[Passage]:
         lead = _lead(book, rule)
         found.append(
             Passage(
-                id=f"{rule.edition}/{rule.number}",
+                id=rule.passage_id,
                 number=rule.number,
                 kind="rule",
                 edition=rule.edition,
@@ -44,7 +44,7 @@ def passages(book: Edition) -> list[Passage]:
             if example.text:
                 found.append(
                     Passage(
-                        id=f"{rule.edition}/{rule.number}#{place}",
+                        id=rule.example_id(place),
                         number=rule.number,
                         kind="example",
                         edition=rule.edition,

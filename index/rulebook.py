@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from index import numbers
-from index.errors import SticklerError
+from index.errors import Action, Remedy, SticklerError
+
+CUT_OFF = " [cut off in the source]"
+
+
+def marked(text: str, truncated: bool) -> str:
+    """A text as it is shown: one that its source cut off says so."""
+    return text + CUT_OFF if truncated else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,15 @@ class Rule:
         return plain and not self.truncated and numbers.group(self.number) == self.number
 
     @property
+    def passage_id(self) -> str:
+        """What the index calls the rule's own passage: '2024-03-08/702.19b'."""
+        return f"{self.edition}/{self.number}"
+
+    def example_id(self, place: int) -> str:
+        """What the index calls the passage of an example, the first being 1."""
+        return f"{self.passage_id}#{place}"
+
+    @property
     def references(self) -> tuple[str, ...]:
         texts = [self.text, *(example.text for example in self.examples)]
         return numbers.references("\n".join(texts))
@@ -60,7 +76,7 @@ class GlossaryEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class Coverage:
     """From which number to which, in string order, a document speaks for its edition.
 
     What lies inside and is not in the document is not a rule of that edition; what lies outside
@@ -71,7 +87,7 @@ class Stretch:
     last: str = "\uffff"
 
     @classmethod
-    def of_section(cls, section: str) -> "Stretch":
+    def of_section(cls, section: str) -> "Coverage":
         return cls(section, f"{section}.\uffff")
 
     def __contains__(self, number: str) -> bool:
@@ -79,15 +95,15 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """All that a reader found in one document."""
+class ParsedDocument:
+    """All that a parser found in one document."""
 
     document: str
     edition: str
     rules: tuple[Rule, ...]
     sections: Mapping[str, str]  # '702' -> 'Keyword Abilities', '7' -> 'Additional Rules'
     glossary: tuple[GlossaryEntry, ...] = ()
-    stretches: tuple[Stretch, ...] = (Stretch(),)
+    coverage: tuple[Coverage, ...] = (Coverage(),)
     notices: tuple[str, ...] = ()  # oddities of the source that a reader should know of
 
 
@@ -105,7 +121,7 @@ class Edition:
     by_number: Mapping[str, Rule]
     sections: Mapping[str, str] = field(default_factory=dict)
     glossary: tuple[GlossaryEntry, ...] = ()
-    stretches: tuple[Stretch, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
 
     @functools.cached_property
     def rules(self) -> tuple[Rule, ...]:
@@ -144,15 +160,16 @@ class Edition:
         try:
             return self.by_number[number]
         except KeyError:
-            raise SticklerError(self._not_here(number)) from None
+            raise self._missing(number) from None
 
-    def _not_here(self, number: str) -> str:
+    def _missing(self, number: str) -> SticklerError:
         place = bisect.bisect(self._order, numbers.parse(number), key=numbers.parse)
         near = " and ".join(self._order[max(place - 1, 0) : place + 1])
         nearest = f" (the nearest are {near})" if near else ""
-        return (
-            f"There is no rule {number} in the {self.name} edition{nearest}: see "
-            f"'stickler rules list', or add a fuller text with 'stickler rules add FILE'."
+        return SticklerError(
+            f"There is no rule {number} in the {self.name} edition{nearest}",
+            Remedy(Action.LIST_HEADINGS),
+            Remedy(Action.ADD_RULES),
         )
 
     def subrules(self, number: str) -> list[Rule]:
@@ -198,8 +215,9 @@ class Edition:
         wanted = numbers.asked(query) or self.headed(query)
         if not wanted:
             raise SticklerError(
-                f"'{query[:60]}' is neither a rule number nor a heading of the {self.name} "
-                "edition: try a number like 702.19b, or 'stickler rules list' for the headings."
+                f"'{query[:60]}' is neither a rule number nor a heading of the {self.name} edition",
+                "try a number like 702.19b",
+                Remedy(Action.LIST_HEADINGS),
             )
         found: dict[str, Rule] = {}
         for number in wanted:

@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from index import files, library
+from index.bm25 import Bm25
 from index.editions import CURRENT, Rulebook
-from index.embed import Embedder, Progress
-from index.errors import SticklerError
-from index.lexical import Bm25
+from index.embedder import Embedder, Progress
+from index.errors import Action, Remedy, SticklerError
 from index.passages import SCHEME, Passage, passages
 from index.rulebook import Edition
 
 FORMAT = 2  # raise it when what lies on disk changes: older indexes are then built anew
 _EXACT_UP_TO = 50_000  # passages; beyond that FAISS looks into the nearest cells only
 _BUILD_SECONDS = 6 * 3600.0  # how long a second build waits for the first
-_MEND = "run 'stickler index build'"
+_REBUILD = Remedy(Action.BUILD_INDEX)
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class View:
     book: Edition
     passages: list[Passage]  # those that are embedded
     vectors: Any  # a FAISS index
-    words: Bm25
+    bm25: Bm25
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def open_store(book: Rulebook, embedder: Embedder, progress: Progress | None = N
         manifest = build(book, embedder, progress)
     if manifest["model"]["hash"] != embedder.hash:
         raise SticklerError(
-            f"The index was built with {manifest['model']['name']}, settings say "
-            f"{embedder.name}: run 'stickler index build --embedder {embedder.name}'."
+            f"The index was built with {manifest['model']['name']}, settings say {embedder.name}",
+            Remedy(Action.BUILD_INDEX, embedder.name),
         )
     try:
         return _load(manifest, book)
@@ -68,7 +68,7 @@ def open_store(book: Rulebook, embedder: Embedder, progress: Progress | None = N
     try:
         return _load(read_manifest() or manifest, book)
     except FileNotFoundError as error:
-        raise SticklerError(f"The index lacks {error.filename}: {_MEND}.") from None
+        raise SticklerError(f"The index lacks {error.filename}", _REBUILD) from None
 
 
 def read_manifest() -> dict[str, Any] | None:
@@ -80,7 +80,7 @@ def read_manifest() -> dict[str, Any] | None:
         place = folder() / pointer.read_text(encoding="utf-8").strip()
         manifest: dict[str, Any] = json.loads((place / "manifest.json").read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise SticklerError(f"The index in {folder()} is damaged ({error}): {_MEND}.") from None
+        raise SticklerError(f"The index in {folder()} is damaged ({error})", _REBUILD) from None
     return {**manifest, "folder": str(place)}
 
 
@@ -193,7 +193,7 @@ def _load(manifest: Mapping[str, Any], book: Rulebook) -> Store:
     place = Path(manifest["folder"])
     for name, digest in manifest["files"].items():
         if files.digest(place / name) != digest:
-            raise SticklerError(f"The index file {place / name} is damaged: {_MEND}.")
+            raise SticklerError(f"The index file {place / name} is damaged", _REBUILD)
     views = {}
     for name, count in manifest["views"].items():
         index = faiss.read_index(str(place / name / "vectors.faiss"))

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from index.errors import SticklerError
-from index.search import LONGEST_QUESTION
-from page import asking, cards, record, talk
+from index.searcher import LONGEST_QUESTION
+from page import asking, cards, transcript, conversation
 from page.errors import here, told
-from page.parts import EVENT, QUICK, Shared, live_html
-from page.record import Turn
+from page.components import EVENT, QUICK, Shared, live_html
+from page.transcript import Turn
 
 _AT_ONCE = 60  # questions that are taken in; whose turn it is, the service decides
 
@@ -21,7 +21,7 @@ def build(shared: Shared) -> None:
         with gr.Column(scale=6, min_width=320):
             turns = gr.State([])
             events = ("starter", "cite", "vote")
-            conversation = live_html("talk", talk.conversation([]), events)
+            conversation = live_html("talk", conversation.conversation([]), events)
             with gr.Row(elem_classes="asking"):
                 question = gr.Textbox(
                     label="Question",
@@ -53,7 +53,7 @@ def build(shared: Shared) -> None:
             settings = service.settings(*chosen)
             book = service.book.edition(settings.edition)
             for now in asking.ask(service, asked, so_far, settings, session):
-                changes: dict[Any, Any] = {turns: now, conversation: talk.conversation(now)}
+                changes: dict[Any, Any] = {turns: now, conversation: conversation.conversation(now)}
                 found = now[-1].answer
                 if found is not None and found is not shown:
                     shown = found
@@ -61,7 +61,7 @@ def build(shared: Shared) -> None:
                 yield changes
         except SticklerError as error:
             now = [*so_far, Turn(asked, failure=here(str(error)))]
-            yield {turns: now, conversation: talk.conversation(now)}
+            yield {turns: now, conversation: conversation.conversation(now)}
         yield {send: gr.Button(visible=True), stop: gr.Button(visible=False)}
 
     def ask(
@@ -81,13 +81,13 @@ def build(shared: Shared) -> None:
     def show(now: list[Turn], event: gr.EventData) -> str:
         place = int(event.turn)
         with told():
-            found = record.answer_at(now, place)
+            found = transcript.answer_at(now, place)
             return cards.evidence(found, service.book.edition(found.edition), place)
 
     def vote(now: list[Turn], event: gr.EventData) -> tuple[list[Turn], str]:
         with told():
-            now = record.voted(now, int(event.turn), str(event.vote), str(event.comment))
-            return now, talk.conversation(now)
+            now = transcript.voted(now, int(event.turn), str(event.vote), str(event.comment))
+            return now, conversation.conversation(now)
 
     def halt(request: gr.Request) -> None:
         service.stop(str(request.session_hash))
@@ -101,7 +101,7 @@ def build(shared: Shared) -> None:
     conversation.vote(vote, turns, [turns, conversation], **QUICK)
     stop.click(halt, **QUICK)
     fresh.click(
-        lambda: ([], talk.conversation([]), cards.EMPTY),
+        lambda: ([], conversation.conversation([]), cards.EMPTY),
         outputs=[turns, conversation, evidence],
         **QUICK,
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from index.errors import SticklerError
 from page.errors import here
-from page.record import LONGEST, Turn, before
+from page.transcript import LONGEST, Turn, before
 from page.service import Service, Waiting
 from qa.answer import Answer
 from qa.settings import Settings

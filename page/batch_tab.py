@@ -7,9 +7,9 @@ from typing import Any
 from index.errors import SticklerError
 from page import batching, preview
 from page.folders import Folders
-from page.parts import EVENT, QUICK, Shared, html, live_html
-from page.work import Stopped
-from qa.tables import INPUTS
+from page.components import EVENT, QUICK, Shared, html, live_html
+from page.background_jobs import Stopped
+from qa.batch.tables import INPUTS
 
 _AT_ONCE = 6  # files of all visitors together
 NAME = "batch"  # what is stopped here, apart from questions
@@ -96,7 +96,7 @@ def build(shared: Shared, folders: Folders) -> None:
             shown = 0
             result: batching.Written | None = None
             with service.stoppable(key(session)) as event, folders.used(session) as folder:
-                engine = batching.InTurn(service, settings, event)
+                engine = batching.QueuedEngine(service, settings, event)
                 for now in batching.answer(engine, Path(path), named, ending, folder):
                     changes = {far: preview.bar(now.done, now.total, now.words)}
                     if shown < min(batching.SHOWN, now.total):

@@ -15,15 +15,15 @@ from typing import Any
 from index.errors import SticklerError
 from page.errors import here
 from page.service import Service
-from page.work import Progress, Work
+from page.background_jobs import Progress, Work
 from qa.answer import Assistant
-from qa.batch import Counts, Job, answered, made_with, problem, run
+from qa.batch.run import Counts, Job, answered, made_with, problem, run
 from qa.journal import Outcome
 from qa.models import NONE
 from qa.settings import Settings
-from qa.tables import Row, input_format, reader
-from qa.tables.columns import Finder
-from qa.tables.fields import Result
+from qa.batch.tables import Row, input_format, reader
+from qa.batch.tables.columns import Finder
+from qa.batch.tables.fields import Result
 
 FORMATS = {
     "CSV": ".csv",
@@ -54,7 +54,7 @@ class Written:
     counts: Counts
 
 
-class InTurn(Work[Written]):
+class QueuedEngine(Work[Written]):
     """Answers chunk by chunk; in between, others who ask have their turn."""
 
     def __init__(self, service: Service, settings: Settings, stop: threading.Event) -> None:
@@ -111,7 +111,7 @@ def said_here(*paths: Path) -> Iterator[None]:
 
 
 def answer(
-    engine: InTurn, upload: Path, column: str | None, ending: str, folder: Path
+    engine: QueuedEngine, upload: Path, column: str | None, ending: str, folder: Path
 ) -> Iterator[Progress[Written]]:
     """Answer a file in a visitor's folder; what an earlier try has answered there is kept."""
     try:
@@ -152,7 +152,7 @@ def listed(
 ) -> list[dict[str, Any]]:
     """A few questions answered at once, each as a line of a batch has it."""
     rows = [Row(f"q{place}", each.strip(), {}) for place, each in enumerate(questions, 1)]
-    engine = InTurn(service, settings, stop)
+    engine = QueuedEngine(service, settings, stop)
     wrong = {row.question: why for row in rows if (why := problem(row))}
     asked = list(dict.fromkeys(row.question for row in rows if row.question not in wrong))
     chunks = (asked[at : at + engine.chunk] for at in range(0, len(asked), engine.chunk))

@@ -8,10 +8,10 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from index.commands import hit_json, rule_json
+from cli.rules import hit_json, rule_json
 from index.editions import CURRENT
 from index.errors import SticklerError
-from index.search import check
+from index.searcher import check
 from page import batching
 from page.errors import told
 from page.service import Service, Waiting

@@ -7,11 +7,11 @@ from eval.run import Run
 from index.errors import SticklerError
 from page import evaluating, preview, run_report
 from page.errors import told
-from page.parts import EVENT, QUICK, Shared, html, live_html
-from page.work import Stopped
+from page.components import EVENT, QUICK, Shared, html, live_html
+from page.background_jobs import Stopped
 
 NAME = "evaluate"  # what is stopped here, apart from questions
-_USUAL = "players"
+_USUAL = "dev"
 
 
 def key(session: str) -> str:

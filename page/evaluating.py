@@ -12,7 +12,7 @@ from eval.run import Plan, Run, Runner, open_run
 from index import files
 from index.errors import SticklerError
 from page.service import Service
-from page.work import Progress, Work
+from page.background_jobs import Progress, Work
 from qa.models import NONE
 from qa.settings import Settings
 
@@ -23,9 +23,9 @@ _CALLED = {
     "outcome": "which outcome is right?",
     "verdict": "is a claim right?",
     "free": "the examples' situations, answered freely",
-    "players": "questions in players' words",
-    "players-held-out": "the half of them that no threshold was set on",
-    "fresh": "harder ones about the same rules, with which nothing was chosen",
+    "dev": "questions in players' words",
+    "dev-held-out": "the half of them that no threshold was set on",
+    "test": "harder ones about the same rules, with which nothing was chosen",
     "unanswerable": "questions that the rules do not settle",
     "examples": "the examples as they stand",
 }

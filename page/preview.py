@@ -5,7 +5,7 @@ from html import escape
 
 from index.rulebook import Edition
 from page.cards import badge, link
-from qa.batch import Counts
+from qa.batch.run import Counts
 from qa.journal import Outcome
 
 _LONGEST = 300  # characters of a question
@@ -18,7 +18,7 @@ WELCOME = (
 
 
 def bar(done: int, total: int, words: str) -> str:
-    """How far it is, for eyes and screen readers."""
+    """How far it is, for eyes and screen parsers."""
     if not total:
         return f'<p class="waiting"><span class="dot"></span>{escape(words)}</p>'
     return (

@@ -10,7 +10,7 @@ from index.editions import CURRENT
 from index.errors import SticklerError
 from page import browse
 from page.errors import here, told
-from page.parts import EVENT, QUICK, Shared, html, live_html
+from page.components import EVENT, QUICK, Shared, html, live_html
 from page.service import Service
 
 _LONGEST_QUERY = 200
@@ -88,8 +88,8 @@ def build(shared: Shared) -> tuple[Callable[..., Any], list[Any]]:
             progress((done, total), desc="Embedding", unit="passages")
 
         with told():
-            reading = service.add(Path(path), step)
-            said = f"Added the edition {reading.edition}: {len(reading.rules)} rules."
+            parsed = service.add(Path(path), step)
+            said = f"Added the edition {parsed.edition}: {len(parsed.rules)} rules."
             note = f'<p role="status">{escape(said)}</p>'
             choices = gr.Dropdown(choices=editions())
             tree = browse.tree(service.book.edition(name))

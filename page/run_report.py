@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from eval import report
-from eval.asking import Line
+from eval.examiner import Record
 from eval.run import Run
 from index.editions import Rulebook
 from index.errors import SticklerError
@@ -72,7 +72,7 @@ def _without_voice(name: str, measure: str) -> bool:
     return not measure.endswith(", raw") and (name == _BY_EVIDENCE or measure not in _VOICE)
 
 
-def _wrong(name: str, lines: Sequence[Line], book: Rulebook) -> str:
+def _wrong(name: str, lines: Sequence[Record], book: Rulebook) -> str:
     wrong = report.worst(name, lines)
     if not wrong:
         return "<h3>None went wrong</h3>"
@@ -85,7 +85,7 @@ def _wrong(name: str, lines: Sequence[Line], book: Rulebook) -> str:
     )
 
 
-def _item(line: Line, book: Rulebook) -> str:
+def _item(line: Record, book: Rulebook) -> str:
     rows = [
         ("Deciding rules", _links(line["gold_rules"], line, book) or "none: it is not settled"),
         ("Found", _links(line["found"][:_FOUND], line, book)),
@@ -102,7 +102,7 @@ def _item(line: Line, book: Rulebook) -> str:
     )
 
 
-def _links(numbers: Sequence[str], line: Line, book: Rulebook) -> str:
+def _links(numbers: Sequence[str], line: Record, book: Rulebook) -> str:
     """Rules that open in place; those that decide are marked."""
     edition = _edition(line["edition"], book)
     shown = []

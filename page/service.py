@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from index import library, rerank, store
 from index.editions import Rulebook
-from index.embed import Embedder, Progress
+from index.embedder import Embedder, Progress
 from index.errors import SticklerError
-from index.rulebook import Reading
-from index.search import Searcher, check
+from index.rulebook import ParsedDocument
+from index.searcher import Searcher, check
 from page.errors import here
-from page.line import Line
+from page.queue import Queue
 from qa import compose, models
 from qa.answer import Answer, Assistant
 from qa.settings import Settings
@@ -68,7 +68,7 @@ class Service:
         self._adding = threading.Lock()
         self._stops: dict[str, set[threading.Event]] = {}
         # A model of this machine answers one after the other, a server several at once.
-        self._lines = {"quiet": Line(2, 40), "local": Line(1, 20), "server": Line(8, 40)}
+        self._queues = {"quiet": Queue(2, 40), "local": Queue(1, 20), "server": Queue(8, 40)}
 
     @property
     def book(self) -> Rulebook:
@@ -107,12 +107,12 @@ class Service:
             self.defaults,
             model=model.strip() or self.defaults.model,
             edition=edition or self.defaults.edition,
-            words=self.defaults.words if words is None else words,
-            cited=cited or self.defaults.cited,
+            words=self.defaults.show_generated if words is None else words,
+            cited=cited or self.defaults.max_citations,
         )
-        if not LEAST_CITED <= wanted.cited <= MOST_CITED:
+        if not LEAST_CITED <= wanted.max_citations <= MOST_CITED:
             raise SticklerError(
-                f"Cannot cite {wanted.cited} rules: choose {LEAST_CITED} to {MOST_CITED}."
+                f"Cannot cite {wanted.max_citations} rules: choose {LEAST_CITED} to {MOST_CITED}."
             )
         if not self.any_model and wanted.model not in self.model_names:
             raise SticklerError(
@@ -120,7 +120,7 @@ class Service:
                 f"{', '.join(self.model_names)}."
             )
         self.book.edition(wanted.edition)  # one that is not there is said at once
-        return replace(wanted, hits=max(wanted.hits, wanted.cited + 4))
+        return replace(wanted, top_k=max(wanted.top_k, wanted.max_citations + 4))
 
     @property
     def model_names(self) -> list[str]:
@@ -152,7 +152,7 @@ class Service:
     ) -> Generator[Answer | str | Waiting, None, None]:
         """As `Assistant.ask_stream`, with what is being waited for."""
         check(question)
-        with self.line(settings).place() as place:
+        with self.queue(settings).place() as place:
             while ahead := place.ahead(_POLL):
                 many = "1 question is" if ahead == 1 else f"{ahead} questions are"
                 yield Waiting(f"{many} being answered before yours …")
@@ -177,9 +177,9 @@ class Service:
             return None
         return Assistant(settings, searcher, model, notice=notice, add=here(compose.ADD))
 
-    def line(self, settings: Settings) -> Line:
+    def queue(self, settings: Settings) -> Queue:
         """Where those wait who ask with these settings."""
-        return self._lines[_kind(settings)]
+        return self._queues[_kind(settings)]
 
     def found(self, query: str, edition: str, k: int = 10) -> list[str] | None:
         """The best rules' numbers; None while search is not loaded yet."""
@@ -195,7 +195,7 @@ class Service:
         except TimeoutError:
             raise SticklerError(f"{self.state.words} Try again in a moment.") from None
 
-    def add(self, path: Path, progress: Progress) -> Reading:
+    def add(self, path: Path, progress: Progress) -> ParsedDocument:
         """Take in a rules text and search it too; the page goes on with the old ones meanwhile."""
         if not self.uploads:
             raise SticklerError("Texts cannot be added here: use 'stickler rules add FILE'.")
@@ -203,13 +203,13 @@ class Service:
             raise SticklerError("Another text is being added: wait for it to end.")
         try:
             before = self.searcher()
-            _, reading = library.add_text(path.read_bytes(), path.name)
+            _, parsed = library.add_text(path.read_bytes(), path.name)
             book = library.load()
             index = store.open_store(book, before.embedder, progress)
             searcher = Searcher(book, index, before.embedder, reranker=before.reranker)
             with self._lock:
                 self._book, self._search = book, _done(searcher)
-            return reading
+            return parsed
         finally:
             self._adding.release()
 

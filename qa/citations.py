@@ -1,8 +1,4 @@
-"""Finds, checks and quotes the rules of an answer.
-
-Every sentence of a model is set against the rules that the model was shown. What a rule supports
-may be shown with that rule; what none supports is counted and not shown.
-"""
+"""Finds, checks and quotes the rules of an answer."""
 
 import re
 from collections.abc import Sequence
@@ -11,11 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 from index import numbers
 from index.hits import Hit
-from index.lexical import stems
 from index.rulebook import Edition, Rule
 
 if TYPE_CHECKING:
-    from index.embed import Embedder, Vectors
+    from index.embedder import Embedder, Vectors
 
 Status = Literal["supported", "retrieved", "in_rulebook", "unknown"]
 
@@ -24,15 +19,14 @@ _POINTER = re.compile(
     r"\(?See (?:also )?(?:rule|section)|.* follows the rules for |For more information"
 )
 _KIND = re.compile(r"\S+(?: \S+){0,3} is an? (?:\w+ )?ability(?: that functions[^.]*)?\.?$")
-_NO = re.compile(r"\b(?:no|not|never|neither|nor|cannot|without|n[o']t)\b|n['’]t\b", re.IGNORECASE)
-_COVERED = 0.75  # share of a sentence's words that the rule or the question must have
 _NEAR = 0.55  # how much less than the best a rule may score, for each rule that is asked for
 _MORE = 2  # rules than asked for, at most
-_LIKE = 0.55  # how near in meaning the sentence and a sentence of the rule must be
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
+    """A rule that an answer names, with the sentence of it that decides."""
+
     number: str
     edition: str
     heading: str
@@ -64,7 +58,9 @@ def decisive(
     questions: Sequence["Vectors"], rules: Sequence[Sequence[Rule]], embedder: "Embedder"
 ) -> list[list[str]]:
     """For each question's rules the sentence that comes nearest to its vector, to the letter."""
-    parts = [[(rule, part) for rule in those for part in _quotable(rule)] for those in rules]
+    parts = [
+        [(rule, part) for rule in those for part in quotable_sentences(rule)] for those in rules
+    ]
     flat = [f"{rule.heading}: {part}" for those in parts for rule, part in those]
     vectors = iter(embedder.encode_passages(flat) if flat else ())
     quotes = []
@@ -81,40 +77,13 @@ def _score(scored: tuple[float, str]) -> float:
     return scored[0]
 
 
-def _quotable(rule: Rule) -> list[str]:
+def quotable_sentences(rule: Rule) -> list[str]:
     """Sentences that say something: no mere pointer or kind of ability, no stump of a cut text."""
     whole = sentences(rule.text)
     if rule.truncated and len(whole) > 1:
         whole = whole[:-1]
     telling = [one for one in whole if not (_POINTER.match(one) or _KIND.match(one))]
     return telling or whole
-
-
-def attribute(
-    sentence: str, question: str, rules: Sequence[Rule], embedder: "Embedder"
-) -> Rule | None:
-    """The rule that supports a sentence of the model: its words, its meaning, and its yes or no."""
-    words = set(stems(sentence))
-    if not words:
-        return None
-    asked = set(stems(question))
-    near = [
-        (rule, part)
-        for rule in rules
-        for part in _quotable(rule)
-        if len(words & (asked | set(stems(f"{rule.heading} {rule.text}")))) >= _COVERED * len(words)
-        and _denies(part) == _denies(sentence)
-    ]
-    if not near:
-        return None
-    vectors = embedder.encode_questions([sentence, *(part for _, part in near)])
-    scores = (vectors[1:] @ vectors[0]).tolist()
-    best = max(scores)
-    return near[scores.index(best)][0] if best >= _LIKE else None
-
-
-def _denies(text: str) -> bool:
-    return len(_NO.findall(text)) % 2 == 1
 
 
 def cite(rule: Rule, quote: str, span: tuple[int, int] | None) -> Citation:
@@ -126,7 +95,7 @@ def cite(rule: Rule, quote: str, span: tuple[int, int] | None) -> Citation:
     )
 
 
-def invented(text: str, shown: Sequence[str], book: Edition) -> list[Citation]:
+def unverified(text: str, shown: Sequence[str], book: Edition) -> list[Citation]:
     """The numbers that a model wrote by itself, each with what became of the check."""
     found = []
     for number in numbers.references(text):

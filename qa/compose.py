@@ -2,18 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from index.rulebook import Edition, Rule
+from index.rulebook import Edition, Rule, marked
 from qa import citations
 from qa.citations import Citation
-from qa.topics import Topic
-
-if TYPE_CHECKING:
-    from index.embed import Embedder
+from qa.out_of_scope import Neighbour
 
 ABSTAINED = "The loaded rules do not settle this."
-ADD = "Add the full rules with 'stickler rules add FILE'."  # as the command says it
+ADD_RULES = "Add the full rules to have it answered."
 
 
 def answered(
@@ -25,18 +21,16 @@ def answered(
     cited: list[Citation] = []
     at = len(said) + 1 if said else 0
     for rule, quote in zip(rules, quotes, strict=True):
-        stump = cut(rule) if rule.text.endswith(quote) else ""
-        line = f"{rule.number}: “{quote}”{stump}"
+        cut_off = rule.truncated and rule.text.endswith(quote)
+        line = marked(f"{rule.number}: “{quote}”", cut_off)
         cited.append(citations.cite(rule, quote, (at, at + len(rule.number))))
         lines.append(line)
         at += len(line) + 1
     return "\n".join(lines), tuple(cited)
 
 
-def abstained(
-    rules: Sequence[Rule], topic: Topic, book: Edition, add: str = ADD
-) -> tuple[str, str]:
-    """What is said instead of an answer, and why; `add` is how rules that are missing are added."""
+def abstained(rules: Sequence[Rule], neighbour: Neighbour, book: Edition) -> tuple[str, str]:
+    """What is said instead of an answer, and why."""
     nearest = ", ".join(rule.number for rule in rules)
     lines = [ABSTAINED]
     missing = [
@@ -45,14 +39,14 @@ def abstained(
         for reference in book.references(rule)
         if not reference.known
     ]
-    if topic.section:
-        part = "parts of section" if topic.section in book else "section"
-        verb = "are" if topic.section in book else "is"
-        reason = f"It is nearer to {part} {topic.section}, which {verb} not loaded"
-        lines.append(f"{reason}. {add}")
+    if neighbour.section:
+        part = "parts of section" if neighbour.section in book else "section"
+        verb = "are" if neighbour.section in book else "is"
+        reason = f"It is nearer to {part} {neighbour.section}, which {verb} not loaded"
+        lines.append(f"{reason}. {ADD_RULES}")
     elif missing:
         reason = missing[0][0].upper() + missing[0][1:]
-        lines.append(f"{reason}. {add}")
+        lines.append(f"{reason}. {ADD_RULES}")
     else:
         reason = "No loaded rule comes near enough to the question"
     if nearest:
@@ -64,25 +58,3 @@ def verdict(raw: str) -> str | None:
     """The yes or no that a model's answer opens with."""
     match = re.match(r"\W*(yes|no)\b", raw, re.IGNORECASE)
     return match[1].lower() if match else None
-
-
-def supported(
-    raw: str, asked: str, rules: Sequence[Rule], embedder: "Embedder"
-) -> tuple[list[tuple[str, Rule]], int]:
-    """The model's sentences that one of these rules supports, and how many none supports."""
-    said = whole_sentences(raw)
-    by = [citations.attribute(one, asked, rules, embedder) for one in said]
-    kept = [(one, rule) for one, rule in zip(said, by, strict=True) if rule is not None]
-    return kept, len(said) - len(kept)
-
-
-def whole_sentences(raw: str) -> list[str]:
-    """A model's sentences, at most three, without one that broke off at the limit."""
-    plain = " ".join(raw.split())
-    found = [s for s in citations.sentences(plain) if s[-1:] in ".!?”\"'"]
-    return list(dict.fromkeys(found))[:3]
-
-
-def cut(rule: Rule) -> str:
-    """What is said after the text of a rule that its source cut off."""
-    return " [cut off in the source]" if rule.truncated else ""

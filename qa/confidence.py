@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from index.bm25 import stems
 from index.hits import Evidence, Hit
-from index.lexical import stems
-from qa.topics import Topic
+from qa.out_of_scope import Neighbour
 
 WEIGHTS = Path(__file__).with_name("confidence.json")
 
@@ -26,11 +26,11 @@ class Confidence(NamedTuple):
     enough: bool  # False: abstain
 
 
-def features(hits: Sequence[Hit], evidence: Evidence, topic: Topic) -> dict[str, float]:
+def features(hits: Sequence[Hit], evidence: Evidence, neighbour: Neighbour) -> dict[str, float]:
     """The figures that tell a question that the rules settle from one that they do not."""
     best = hits[0].score
     shown = set(stems(" ".join(f"{hit.passage.heading} {hit.passage.shown}" for hit in hits[:3])))
-    total = sum(evidence.words.values()) or 1.0
+    total = sum(evidence.term_weights.values()) or 1.0
     both = [{"dense", "lexical"} <= set(hit.via) for hit in hits[:5]]
     return {
         "score": best,
@@ -38,16 +38,16 @@ def features(hits: Sequence[Hit], evidence: Evidence, topic: Topic) -> dict[str,
         "similar": evidence.similarity,
         "agree": float(both[0]),
         "paths": sum(both) / len(both),
-        "covered": sum(w for word, w in evidence.words.items() if word in shown) / total,
-        "unknown": sum(evidence.words[word] for word in evidence.unknown) / total,
-        "named": float(bool(evidence.named)),
-        "elsewhere": topic.similarity,
-        "nearer": evidence.similarity - topic.similarity,
+        "covered": sum(w for word, w in evidence.term_weights.items() if word in shown) / total,
+        "unknown": sum(evidence.term_weights[word] for word in evidence.unknown_terms) / total,
+        "named": float(bool(evidence.named_headings)),
+        "elsewhere": neighbour.similarity,
+        "nearer": evidence.similarity - neighbour.similarity,
     }
 
 
-def confidence(hits: Sequence[Hit], evidence: Evidence, topic: Topic) -> Confidence:
-    values = features(hits, evidence, topic)
+def confidence(hits: Sequence[Hit], evidence: Evidence, neighbour: Neighbour) -> Confidence:
+    values = features(hits, evidence, neighbour)
     tables = _weights()
     settled, found = (logistic(tables[name], values) for name in ("settled", "found"))
     return Confidence(settled, found, settled >= tables["settled"]["threshold"])

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from index.search import LONGEST_QUESTION
+from index.searcher import LONGEST_QUESTION
 
 _LEANS_BACK = re.compile(
     r"^\W*(?:and|but|or|so|then|also|what if|what about|how about|why|even if|does that|is that|"

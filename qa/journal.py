@@ -15,9 +15,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from index.errors import SticklerError
-from qa.tables.fields import line
-from qa.tables.place import sync_folder
+from index.errors import Action, Remedy, SticklerError
+from qa.batch.tables.fields import line
+from qa.batch.tables.place import sync_folder
 
 FORMAT = 1
 _LONGEST = 1 << 26  # bytes of a line
@@ -27,7 +27,6 @@ _CALLED = {
     "model": "model",
     "weights": "weights of the model",
     "embedder": "embedding model",
-    "reranker": "reranker",
     "documents": "rules texts",
     "code": "version of Stickler",
     "input": "questions",
@@ -148,14 +147,18 @@ class Journal:
             assert header["stickler"] == "batch"
         except (ValueError, LookupError, TypeError, AssertionError):
             raise SticklerError(
-                f"{self.path} is no journal of a batch: move it away, or begin anew with --restart."
+                f"{self.path} is no journal of a batch",
+                "move it away",
+                Remedy(Action.RESTART),
             ) from None
         changed = [name for name in made_with if before.get(name) != made_with[name]]
         if changed or form != FORMAT:
             what = ", ".join(_CALLED.get(name, name) for name in changed) or "form of the journal"
             raise SticklerError(
                 f"An interrupted run left {self.path}, but since then something else is in use "
-                f"({what}): put that back, or begin anew with --restart."
+                f"({what})",
+                "put that back",
+                Remedy(Action.RESTART),
             )
 
 

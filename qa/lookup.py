@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from index import numbers
 from index.hits import Hit
 from index.passages import passages
-from index.rulebook import Edition, Rule
-from qa import citations, compose
+from index.rulebook import Edition, Rule, marked
+from qa import citations
 from qa.citations import Citation
 
 _MOST_LOOKED_UP = 8
@@ -43,12 +43,12 @@ def text(rules: Sequence[Rule]) -> tuple[str, tuple[Citation, ...]]:
     cited: list[Citation] = []
     at = 0
     for rule in rules[:_MOST_LOOKED_UP]:
-        line = f"{rule.number}: {rule.text}{compose.cut(rule)}"
+        line = f"{rule.number}: {marked(rule.text, rule.truncated)}"
         cited.append(citations.cite(rule, rule.text, (at, at + len(rule.number))))
         parts.append(line)
         at += len(line) + 1
     if len(rules) > _MOST_LOOKED_UP:
-        parts.append(f"... and {len(rules) - _MOST_LOOKED_UP} more: see 'stickler rules show'.")
+        parts.append(f"... and {len(rules) - _MOST_LOOKED_UP} more.")
     return "\n".join(parts), tuple(cited)
 
 
@@ -56,7 +56,7 @@ def rules(asked: str, book: Edition, masked: Collection[str] = ()) -> list[Rule]
     """The rules of a question that is nothing but a number, a range or a keyword's name."""
     wanted = numbers.asked(number_asked(asked)) or _named(name_asked(asked), book)
     found = [rule for number in wanted if number in book for rule in book.find(number)]
-    return [r for r in found if not r.is_heading and f"{r.edition}/{r.number}" not in masked]
+    return [r for r in found if not r.is_heading and r.passage_id not in masked]
 
 
 def _named(name: str | None, book: Edition) -> list[str]:

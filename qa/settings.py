@@ -5,8 +5,7 @@ import json
 from dataclasses import asdict, dataclass
 
 from index.editions import CURRENT
-from index.embed import DEFAULT as EMBEDDER
-from index.rerank import DEFAULT as RERANKER
+from index.embedder import DEFAULT as EMBEDDER
 from qa.models import DEFAULT as MODEL
 
 
@@ -14,16 +13,13 @@ from qa.models import DEFAULT as MODEL
 class Settings:
     model: str = MODEL
     embedder: str = EMBEDDER
-    reranker: str = RERANKER  # a file of tuned weights, or none
     edition: str = CURRENT
-    hits: int = 10  # rules that are searched for
-    cited: int = 3  # of these, rules that are cited, on average
-    shown: int = 2  # of these, rules that the model reads at most
+    top_k: int = 10  # rules that are searched for
+    max_citations: int = 3  # rules that are cited, on average; a few more where many are as good
+    context_rules: int = 2  # of the cited, rules that the model reads at most
     prompt_tokens: int = 600  # of all rules that the model reads
     answer_tokens: int = 80
-    words: bool | None = (
-        None  # show the model's sentences; by default those of any but the embedded
-    )
+    show_generated: bool | None = None  # the model's sentences; None: of any but the embedded model
     verdicts: bool = False  # show the model's own yes or no: only for a model measured to be right
 
     @property
@@ -32,7 +28,7 @@ class Settings:
 
         Of 15 answers of the embedded model that a rule seemed to support, three were right.
         """
-        return self.model != MODEL if self.words is None else self.words
+        return self.model != MODEL if self.show_generated is None else self.show_generated
 
     @property
     def hash(self) -> str:

@@ -16,8 +16,8 @@ sys.path.insert(0, str(ROOT))  # else 'index' could be found as the folder tests
 import cli  # noqa: E402
 from index import library, store  # noqa: E402
 from index.editions import Rulebook  # noqa: E402
-from index.embed import Embedder  # noqa: E402
-from index.search import Searcher  # noqa: E402
+from index.embedder import Embedder  # noqa: E402
+from index.searcher import Searcher  # noqa: E402
 
 os.environ["STICKLER_HOME"] = os.devnull  # what is read before a test starts is no user's either
 settings.register_profile("stickler", deadline=None, derandomize=True, database=None)

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from slow import Slow
 
 import app
-from index.search import Searcher
+from index.searcher import Searcher
 from page.service import Service
 from qa.settings import Settings
 
@@ -32,7 +32,7 @@ def slow() -> Slow:
 def service(searcher: Searcher, slow: Slow) -> Service:
     """The real search; the model that speaks is slow, to be stopped, and speaks when told to."""
     searcher.search("what is loaded when it is first needed should not be waited for later")
-    return Service(Settings(model="slow", words=False), load=lambda _: slow, searcher=searcher)
+    return Service(Settings(model="slow", show_generated=False), load=lambda _: slow, searcher=searcher)
 
 
 @pytest.fixture(scope="session")

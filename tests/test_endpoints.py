@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 
 import app
 from page import endpoints
-from page.gate import LARGEST_UPLOAD
+from page.middleware import LARGEST_UPLOAD
 from page.service import Service
 
 pytest_plugins = ["serving"]

@@ -17,12 +17,12 @@ from playwright.sync_api import Page, expect
 from eval import items
 from eval.run import Runner, open_run
 from page import batching
-from page.gate import LARGEST_UPLOAD
+from page.middleware import LARGEST_UPLOAD
 
 pytest_plugins = ["serving"]
 
 home, outside, page = test_page.home, test_page.outside, test_page.page
-QUESTIONS = [item.question for item in items.players()[:64]]
+QUESTIONS = [item.question for item in items.dev()[:64]]
 WIDE = "[document.documentElement.scrollWidth, window.innerWidth]"
 
 

@@ -4,7 +4,6 @@ The setting `model` is one of:
   smollm2-135m                        the embedded default
   none                                no language model: the decisive rules, quoted
   ./model.gguf                        a GGUF file
-  ./answers.safetensors               the embedded model with what `stickler tune answers` taught it
   llama3.2@http://127.0.0.1:11434/v1  a model of an OpenAI-compatible server
   anything else                       a folder or a Hugging Face id, for transformers
 """
@@ -13,7 +12,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from index import tuned
 from index.errors import SticklerError
 
 DEFAULT = "smollm2-135m"
@@ -64,16 +62,12 @@ def load(name: str) -> Model | None:
         from qa.models.gguf import Gguf
 
         return Gguf(name)
-    if name.endswith(tuned.ENDING):
-        from qa.models.adapted import Adapted
-
-        return Adapted(name)
     from qa.models.local import Local
 
     return Local(name)
 
 
-def done_without(name: str, error: SticklerError) -> str:
+def notice_without(name: str, error: SticklerError) -> str:
     """What is said where the embedded model fails to load; one that was asked for has to be had."""
     if name != DEFAULT:
         raise error

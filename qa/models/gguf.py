@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from index import files
-from index.errors import SticklerError
+from index.errors import Action, Remedy, SticklerError
 from qa.models import Prompt
 from qa.models.server import Give, from_thread, messages
 
@@ -148,8 +148,9 @@ class Gguf:
             return xllamacpp.Server(setup)
         except (RuntimeError, ValueError):
             raise SticklerError(
-                f"{self.path} is cut off, damaged, or of a kind that llama.cpp does not know: "
-                "download it again, or choose another --model."
+                f"{self.path} is cut off, damaged, or of a kind that llama.cpp does not know",
+                "download it again",
+                Remedy(Action.CHOOSE_MODEL),
             ) from None
 
     def _asked(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
@@ -174,8 +175,8 @@ class Gguf:
                 f"{error['n_ctx']}: ask a shorter question, or show the model fewer rules."
             )
         return SticklerError(
-            f"llama.cpp failed with {self.path} ({str(error.get('message'))[:200]}): "
-            "choose another --model."
+            f"llama.cpp failed with {self.path} ({str(error.get('message'))[:200]})",
+            Remedy(Action.CHOOSE_MODEL),
         )
 
 
@@ -251,14 +252,17 @@ def _threads() -> int:
 def _check(path: Path) -> None:
     """What can be said of a file before llama.cpp has it."""
     if not path.is_file():
-        raise SticklerError(f"There is no file {path}: check the name, or choose another --model.")
+        raise SticklerError(
+            f"There is no file {path}", "check the name", Remedy(Action.CHOOSE_MODEL)
+        )
     try:
         with path.open("rb") as file:
             magic = file.read(4)
     except OSError as error:
         raise SticklerError(
-            f"{path} cannot be read ({error.strerror}): change its rights, or choose another "
-            "--model."
+            f"{path} cannot be read ({error.strerror})",
+            "change its rights",
+            Remedy(Action.CHOOSE_MODEL),
         ) from None
     if magic != b"GGUF":
-        raise SticklerError(f"{path} is not a GGUF file: choose another --model.")
+        raise SticklerError(f"{path} is not a GGUF file", Remedy(Action.CHOOSE_MODEL))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from index import files
-from index.errors import SticklerError
+from index.errors import Action, Remedy, SticklerError
 from qa.models import DEFAULT, Prompt, embedded
 
 _BATCH = 16  # prompts that are generated together: 2.1 s an answer on two cores, 2.8 s with 8
@@ -49,8 +49,9 @@ class Local:
 
     def _unloadable(self, reason: str) -> SticklerError:
         return SticklerError(
-            f"The language model '{self.name}' cannot be loaded ({reason}): name a folder, a "
-            "Hugging Face id, a .gguf file or a server, or use '--model none'."
+            f"The language model '{self.name}' cannot be loaded ({reason})",
+            "name a folder, a Hugging Face id, a .gguf file or a server",
+            Remedy(Action.CHOOSE_NO_MODEL),
         )
 
     @cached_property

@@ -18,7 +18,7 @@ from contextlib import closing, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from index.errors import SticklerError
+from index.errors import Action, Remedy, SticklerError
 from qa.models import Prompt
 
 CONNECT_SECONDS = 5.0
@@ -29,7 +29,7 @@ _BUSY = {429, 502, 503}
 _MOST = 1 << 24  # bytes of one line, or of an answer that does not stream
 _POLL = 0.02
 _ADDRESS = "check the address, which mostly ends in /v1"
-_OTHER = "choose another --model"
+_OTHER = Remedy(Action.CHOOSE_MODEL)
 
 Give = Callable[[str], bool]  # hands a piece over; True says that no other is wanted
 
@@ -143,7 +143,7 @@ class _Call:
         except (LookupError, TypeError):
             raise self._error("does not list its models", _ADDRESS) from None
         if not names:
-            raise self._error("offers no model", f"load one there, or {_OTHER}")
+            raise self._error("offers no model", "load one there", _OTHER)
         return names
 
     def pieces(self, give: Give) -> None:
@@ -183,7 +183,7 @@ class _Call:
                 ) from None
             except (OSError, UnicodeError, http.client.HTTPException) as error:
                 problem = SticklerError(
-                    f"No server answers at {self.address} ({_reason(error)}): start it or {_OTHER}."
+                    f"No server answers at {self.address} ({_reason(error)})", "start it", _OTHER
                 )
             else:
                 if response.status == 200:
@@ -238,7 +238,7 @@ class _Call:
                 f"did not answer in JSON ('{_short(data.decode(errors='replace'))}')", _ADDRESS
             )
         if answer.get("error"):
-            raise self._error(f"failed ({_said(answer)})", f"look at its log, or {_OTHER}")
+            raise self._error(f"failed ({_said(answer)})", "look at its log", _OTHER)
         return answer
 
     def _text(self, answer: dict[str, Any], part: str) -> str:
@@ -252,9 +252,7 @@ class _Call:
         status = response.status
         if 300 <= status < 400:
             place = _short(response.getheader("Location", ""))
-            return self._error(
-                f"points to '{place}', which is not followed", f"trust it or {_OTHER}"
-            )
+            return self._error(f"points to '{place}', which is not followed", "trust it", _OTHER)
         if status in {401, 403}:
             if os.environ.get(KEY):
                 return self._error(f"refuses the key in {KEY}", "set another")
@@ -265,7 +263,7 @@ class _Call:
         with suppress(SticklerError, ValueError):
             said = _said(json.loads(self._read(response.read))) or said
         remedy = "wait, then ask again" if status in _BUSY else "look at its log"
-        return self._error(f"answered with HTTP {status} ({said})", f"{remedy}, or {_OTHER}")
+        return self._error(f"answered with HTTP {status} ({said})", remedy, _OTHER)
 
     def _unknown(self) -> SticklerError:
         model = self.body["model"] if self.body else ""
@@ -277,10 +275,10 @@ class _Call:
         return self._error(f"has no {self.path}", _ADDRESS)
 
     def _late(self, seconds: float) -> SticklerError:
-        return self._error(f"said nothing for {seconds:g} seconds", f"ask again, or {_OTHER}")
+        return self._error(f"said nothing for {seconds:g} seconds", "ask again", _OTHER)
 
-    def _error(self, what: str, remedy: str) -> SticklerError:
-        return SticklerError(f"The server at {self.address} {what}: {remedy}.")
+    def _error(self, what: str, *remedies: Remedy | str) -> SticklerError:
+        return SticklerError(f"The server at {self.address} {what}", *remedies)
 
 
 def _parts(name: str) -> tuple[str, str]:
@@ -291,7 +289,7 @@ def _parts(name: str) -> tuple[str, str]:
             return found[1] or "", found[2].rstrip("/")
     # The value is not repeated: what stands before an @ may be a password.
     raise SticklerError(
-        "The --model is no server's address that can be used: write MODEL@http://HOST:PORT/v1, "
+        "The model is no server's address that can be used: write MODEL@http://HOST:PORT/v1, "
         f"and a key, if there is one, into {KEY}."
     )
 

@@ -6,7 +6,7 @@ from eval import check as checking
 from eval import items, run
 from eval.check import check, parse
 from eval.run import Plan
-from index.search import Weights
+from index.searcher import Weights
 
 
 def test_no_published_figure_that_is_quick_to_measure_is_missed(searcher):
@@ -16,8 +16,8 @@ def test_no_published_figure_that_is_quick_to_measure_is_missed(searcher):
 
 
 def test_a_worse_search_would_be_noticed(searcher, monkeypatch):
-    few = items.players()[:40]
-    monkeypatch.setattr(items, "players", lambda: few)
+    few = items.dev()[:40]
+    monkeypatch.setattr(items, "dev", lambda: few)
     monkeypatch.setitem(run.WAYS, "reranked", Weights(dense=-1, lexical=0))
     assert any(not result.kept for result in check(searcher, quick=True))
 

@@ -10,7 +10,7 @@ from index.errors import SticklerError
 
 
 def test_every_gold_rule_is_in_the_book(searcher):
-    for name in ("players", "examples", "rule", "outcome", "verdict", "free"):
+    for name in ("dev", "examples", "rule", "outcome", "verdict", "free"):
         those = items.load(name, searcher.book)
         assert len({item.id for item in those}) == len(those)
         for item in those:
@@ -20,7 +20,7 @@ def test_every_gold_rule_is_in_the_book(searcher):
 
 
 def test_players_and_practice_share_no_question_and_hardly_a_keyword():
-    players, practice = items.players(), items.practice()
+    players, practice = items.dev(), items.train()
     assert not {item.question for item in players} & {item.question for item in practice}
     groups = {numbers.group(item.gold_rules[0]) for item in practice}
     shared = [item for item in players if numbers.group(item.gold_rules[0]) in groups]
@@ -28,8 +28,8 @@ def test_players_and_practice_share_no_question_and_hardly_a_keyword():
 
 
 def test_a_version_tells_one_set_from_another():
-    those = items.players()
-    assert items.version(those) == items.version(items.players())
+    those = items.dev()
+    assert items.version(those) == items.version(items.dev())
     assert items.version(those) != items.version(those[1:])
 
 
@@ -74,7 +74,7 @@ def test_a_question_file_that_cannot_be_used_is_refused_in_a_sentence(
         items.load("mine", book)
 
 
-@pytest.mark.parametrize("name", ["players", "../out", "", "a b"])
+@pytest.mark.parametrize("name", ["dev", "../out", "", "a b"])
 def test_a_set_cannot_take_a_name_that_is_taken_or_leads_away(book, tmp_path, name):
     path = written(tmp_path, {"question": "x", "gold_rules": ["702.17b"]})
     with pytest.raises(SticklerError, match="cannot be called"):

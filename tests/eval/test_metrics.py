@@ -2,7 +2,7 @@
 
 import pytest
 
-from eval import metrics, readings
+from eval import metrics, output_parsing
 
 
 def line(id="a", gold=("702.19b",), found=(), cited=(), **more):
@@ -100,7 +100,7 @@ def test_risk_grows_with_coverage_where_confidence_is_right():
     ],
 )
 def test_a_verdict_is_read_strictly_and_leniently(raw, strict, lenient):
-    assert readings.verdict(raw) == (strict, lenient)
+    assert output_parsing.verdict(raw) == (strict, lenient)
 
 
 @pytest.mark.parametrize(
@@ -119,10 +119,10 @@ def test_a_verdict_is_read_strictly_and_leniently(raw, strict, lenient):
 )
 def test_a_choice_is_read_strictly_and_leniently(raw, strict, lenient):
     choices = ["It lives.", "It dies.", "It is tapped.", "Nothing happens."]
-    assert readings.choice(raw, choices) == (strict, lenient)
+    assert output_parsing.choice(raw, choices) == (strict, lenient)
 
 
 def test_overlap_counts_shared_words():
-    assert readings.overlap("The creature is destroyed.", "The creature is destroyed.") == 1
-    assert readings.overlap("banana", "The creature is destroyed.") == 0
-    assert 0 < readings.overlap("the creature lives", "The creature is destroyed.") < 1
+    assert output_parsing.overlap("The creature is destroyed.", "The creature is destroyed.") == 1
+    assert output_parsing.overlap("banana", "The creature is destroyed.") == 0
+    assert 0 < output_parsing.overlap("the creature lives", "The creature is destroyed.") < 1

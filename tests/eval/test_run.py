@@ -5,13 +5,13 @@ import json
 import pytest
 
 from eval import metrics, report
-from eval.asking import partner
+from eval.examiner import partner
 from eval.items import load
 from eval.run import Plan, Runner, open_run
 from index import numbers
 from index.errors import SticklerError
 
-PLAN = Plan(("rule", "outcome", "verdict", "players", "unanswerable"), "none", limit=6)
+PLAN = Plan(("rule", "outcome", "verdict", "dev", "unanswerable"), "none", limit=6)
 
 
 class Counting:
@@ -47,7 +47,7 @@ def test_a_run_has_one_line_an_item_and_a_summary(run):
     assert len(run.lines) == 30
     assert len({(line["set"], line["id"]) for line in run.lines}) == 30
     summary = json.loads((run.folder / "summary.json").read_text())
-    assert summary["sets"]["players"]["hit@10"]["items"] == 6
+    assert summary["sets"]["dev"]["hit@10"]["items"] == 6
     assert summary["memory_mb"] > 0
     assert open_run(run.folder).lines == run.lines
 
@@ -66,14 +66,14 @@ def test_without_a_model_no_verdict_is_given_and_none_is_measured(run):
 
 
 def test_a_stopped_run_goes_on_where_it_was(searcher, tmp_path):
-    plan = Plan(("players",), "scripted", limit=20)
+    plan = Plan(("dev",), "scripted", limit=20)
     stopped = Counting(stop_after=10)
     with pytest.raises(KeyboardInterrupt):
         Runner(plan, searcher, stopped).run(tmp_path / "run")
     path = tmp_path / "run" / "lines.jsonl"
     kept = path.read_bytes()
     assert kept.count(b"\n") == 8
-    path.write_bytes(kept + b'{"set": "players", "id": "torn')  # killed while writing
+    path.write_bytes(kept + b'{"set": "dev", "id": "torn')  # killed while writing
     again = Counting()
     run = Runner(plan, searcher, again).run(tmp_path / "run")
     assert len(run.lines) == 20
@@ -145,17 +145,17 @@ def test_a_report_shows_hostile_text_as_text(run):
 
 
 def test_runs_are_compared_item_by_item(run, searcher, tmp_path):
-    worse = Runner(Plan(("players",), "none", limit=6, way="dense"), searcher).run(tmp_path / "b")
+    worse = Runner(Plan(("dev",), "none", limit=6, way="dense"), searcher).run(tmp_path / "b")
     rows = {(name, what): d for name, what, d in report.compare(run, worse)}
-    assert rows["players", "hit@1"].items == 6
-    assert {name for name, _ in rows} == {"players"}
+    assert rows["dev", "hit@1"].items == 6
+    assert {name for name, _ in rows} == {"dev"}
     other = Runner(Plan(("rule",), "none", limit=2), searcher).run(tmp_path / "c")
     with pytest.raises(SticklerError, match="share no items"):
         report.compare(worse, other)
 
 
 def test_every_item_has_a_partner_for_the_placebo(book):
-    for name in ("outcome", "verdict", "players", "unanswerable"):
+    for name in ("outcome", "verdict", "dev", "unanswerable"):
         those = load(name, book)
         for place, item in enumerate(those):
             other = partner(place, those)

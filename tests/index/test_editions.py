@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from index import library, readers
+from index import library, parsers
 from index.editions import Rulebook
 from index.errors import SticklerError
-from index.rulebook import Example, Reading, Reference, Rule, Stretch
+from index.rulebook import Example, ParsedDocument, Reference, Rule, Coverage
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +46,15 @@ def test_no_older_rule_stands_inside_a_page_of_the_newest(book, current):
             )
 
 
-def small(edition, rules, *stretches):
+def small(edition, rules, *coverage):
     made = tuple(Rule(number, text, edition, "page") for number, text in rules.items())
-    return Reading("page", edition, made, {}, (), stretches)
+    return ParsedDocument("page", edition, made, {}, (), coverage)
 
 
 NEWEST = small(
     "2024-03-08",
     {"702.2": "Deathtouch", "702.2a": "Deathtouch is a static ability.", "702.2c": "It is last."},
-    Stretch("702.2", "702.2c"),
+    Coverage("702.2", "702.2c"),
 )
 
 
@@ -105,8 +105,8 @@ def test_of_two_texts_of_one_edition_the_whole_one_wins(cut_part, turned):
         if cut_part == "text"
         else replace(whole, examples=(Example("One.", truncated=True),), document="a")
     )
-    readings = [Reading(rule.document, rule.edition, (rule,), {}) for rule in (cut, whole)]
-    found = Rulebook(readings[::-1] if turned else readings).current.rule("510.1c")
+    parsed_documents = [ParsedDocument(rule.document, rule.edition, (rule,), {}) for rule in (cut, whole)]
+    found = Rulebook(parsed_documents[::-1] if turned else parsed_documents).current.rule("510.1c")
     assert found == whole
 
 
@@ -152,7 +152,7 @@ def test_an_older_release_fills_only_where_its_numbering_still_holds(current, re
 def test_the_current_view_calls_no_section_what_an_older_edition_called_it(added, releases):
     if added:
         library.add(str(releases / added))
-    newest = readers.read((releases / "2024-03-08.txt").read_bytes(), "2024").sections
+    newest = parsers.parse((releases / "2024-03-08.txt").read_bytes(), "2024").sections
     named = library.load().current.sections
     assert {n: h for n, h in named.items() if newest.get(n) != h} == {}
 

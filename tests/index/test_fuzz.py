@@ -1,4 +1,4 @@
-"""Damaged documents: a reader gives a Reading that holds, or one sentence; never half a rule."""
+"""Damaged documents: a reader gives a ParsedDocument that holds, or one sentence; never half a rule."""
 
 import datetime
 import random
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from texts import small_release
 
-from index import library, numbers, readers
+from index import library, numbers, parsers
 from index.editions import Rulebook
 from index.errors import SticklerError
 
@@ -25,15 +25,15 @@ SOUND = {  # name -> bytes, and the edition where the text does not say it
     for document in library.documents()
 }
 SOUND["release"] = (small_release().encode(), None)
-WHOLE = {name: readers.read(data, name, edition) for name, (data, edition) in SOUND.items()}
+WHOLE = {name: parsers.parse(data, name, edition) for name, (data, edition) in SOUND.items()}
 LINES = {name: data.decode().split("\n") for name, (data, _) in SOUND.items()}
 every_document = pytest.mark.parametrize("name", SOUND)
 
 
 def outcome(data, name):
-    """The reading, or None where it was refused in one sentence; anything else is a bug."""
+    """The parsed, or None where it was refused in one sentence; anything else is a bug."""
     try:
-        found = readers.read(data, name, SOUND[name][1])
+        found = parsers.parse(data, name, SOUND[name][1])
     except SticklerError as error:
         sentence = str(error)
         assert not set(sentence) & set("\r\n"), repr(sentence)
@@ -46,7 +46,7 @@ def outcome(data, name):
 
 
 def holds(found):
-    """What any Reading must be, however odd its text: it can be arranged, searched and shown."""
+    """What any ParsedDocument must be, however odd its text: it can be arranged, searched and shown."""
     assert found.rules
     datetime.date.fromisoformat(found.edition)
     for rule in found.rules:
@@ -197,7 +197,7 @@ def test_a_nul_anywhere_is_refused(name):
 @pytest.mark.parametrize("odd", ["\x0b", "\x1b[2J", "\u2028"])
 def test_a_damaged_line_is_quoted_without_characters_that_move_the_cursor(odd):
     with pytest.raises(SticklerError, match="damaged") as refusal:
-        readers.read(small_release().replace("100.1. ", f"All{odd} of ").encode(), "release")
+        parsers.parse(small_release().replace("100.1. ", f"All{odd} of ").encode(), "release")
     assert str(refusal.value).isprintable()
 
 
@@ -216,8 +216,8 @@ def test_a_damaged_line_is_quoted_without_characters_that_move_the_cursor(odd):
 )
 def test_a_hostile_line_is_refused_at_once(text):
     code = (
-        "from index import readers; from index.errors import SticklerError\n"
-        f"try: readers.read(({text}).encode(), 'x', '2024-03-08')\n"
+        "from index import parsers; from index.errors import SticklerError\n"
+        f"try: parsers.parse(({text}).encode(), 'x', '2024-03-08')\n"
         "except SticklerError: print('refused')"
     )
     run = subprocess.run(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from index import readers
+from index import parsers
 from index.editions import Rulebook
 from index.history import counterpart, history, word_changes
 
@@ -100,7 +100,7 @@ def test_a_changed_word_is_told_from_its_neighbours():
 
 
 def test_a_rule_of_every_release_is_followed_through_all(releases):
-    book = Rulebook(readers.read(f.read_bytes(), f.name) for f in releases.glob("*.txt"))
+    book = Rulebook(parsers.parse(f.read_bytes(), f.name) for f in releases.glob("*.txt"))
     versions = history(book.current.rule("702.19b"), book)
     assert [(v.rule.edition, v.rule.number) for v in versions] == [
         ("2009-10-01", "702.17b"),

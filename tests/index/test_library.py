@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from index import library, readers
+from index import library, parsers
 from index.errors import SticklerError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,9 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_an_added_text_is_a_document_and_an_edition(text_file, home):
-    document, reading = library.add(text_file())
+    document, parsed = library.add(text_file())
     assert (document.edition, document.format) == ("2025-07-04", "official")
-    assert len(reading.rules) == 8
+    assert len(parsed.rules) == 8
     assert library.documents()[-1] == document
     assert library.load().current.rule("702.2a").edition == "2025-07-04"
     assert document.path.parent == home / "documents"
@@ -164,7 +164,7 @@ def test_a_text_larger_than_the_largest_is_refused(text_file, home, monkeypatch)
     monkeypatch.setattr(readers, "LARGEST", size - 1)
     assert "is larger than" in refused(source, home)
     monkeypatch.setattr(readers, "LARGEST", size)
-    assert len(readers.read(Path(source).read_bytes(), "rules.txt").rules) == 8
+    assert len(parsers.parse(Path(source).read_bytes(), "rules.txt").rules) == 8
 
 
 def test_half_a_gigabyte_is_refused_without_being_read_whole(tmp_path, home):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from index import library, readers
+from index import library, parsers
 
 
 @pytest.fixture
@@ -62,8 +62,8 @@ def server(small_release, monkeypatch):
 
 @pytest.mark.parametrize("page", ["/rules.txt", "/moved/rules.txt", "/without-length.txt"])
 def test_a_text_is_added_from_an_address(page, server):
-    document, reading = library.add(server + page)
-    assert (document.edition, len(reading.rules)) == ("2025-07-04", 8)
+    document, parsed = library.add(server + page)
+    assert (document.edition, len(parsed.rules)) == ("2025-07-04", 8)
     assert document.source == server + page
     assert library.load().current.rule("702.2a").edition == "2025-07-04"
 

@@ -1,6 +1,6 @@
 """A passage shows a rule's words and is embedded with the headings that lead to it."""
 
-from index import readers
+from index import parsers
 from index.editions import CURRENT, Rulebook
 from index.passages import passages
 
@@ -34,10 +34,10 @@ def test_a_cut_text_is_marked(book):
 
 
 def test_a_glossary_entry_points_to_its_rule(releases):
-    reading = readers.read((releases / "2024-03-08.txt").read_bytes(), "release")
+    parsed = parsers.parse((releases / "2024-03-08.txt").read_bytes(), "release")
     found = {
-        p.heading: p for p in passages(Rulebook([reading]).edition(CURRENT)) if p.kind == "glossary"
+        p.heading: p for p in passages(Rulebook([parsed]).edition(CURRENT)) if p.kind == "glossary"
     }
-    assert len(found) == len(reading.glossary)
+    assert len(found) == len(parsed.glossary)
     assert found["Absorb"].number == "702.64"
     assert found["Absorb"].embedded.startswith("Absorb: A keyword ability")

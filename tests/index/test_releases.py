@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from index import library, readers
+from index import library, parsers
 from index.errors import SticklerError
 
 RELEASES = {  # the figures of shared/releases/README.md, and the day each text itself states
@@ -16,9 +16,9 @@ RELEASES = {  # the figures of shared/releases/README.md, and the day each text 
 _KEPT = {}
 
 
-def reading(releases, file):
+def parsed(releases, file):
     if file not in _KEPT:
-        _KEPT[file] = readers.read((releases / file).read_bytes(), file)
+        _KEPT[file] = parsers.parse((releases / file).read_bytes(), file)
     return _KEPT[file]
 
 
@@ -45,13 +45,13 @@ def rule(found, number):
 @pytest.mark.parametrize("file", RELEASES)
 def test_a_release_gives_its_rules_examples_and_day(file, releases):
     edition, rules, examples, _ = RELEASES[file]
-    found = reading(releases, file)
+    found = parsed(releases, file)
     assert (len(found.rules), sum(len(r.examples) for r in found.rules)) == (rules, examples)
     assert found.edition == edition
     assert {r.edition for r in found.rules} == {edition}
     assert not any(r.truncated for r in found.rules)
     assert (
-        readers.recognise(readers.decode((releases / file).read_bytes(), file), "x") == "official"
+        parsers.detect_format(parsers.decode((releases / file).read_bytes(), file), "x") == "official"
     )
 
 
@@ -70,7 +70,7 @@ def test_no_word_of_the_body_is_lost_or_doubled(file, releases):
             number = match[1]
         expected += line.removeprefix("Example:").split()
     words = []
-    for each in reading(releases, file).rules:
+    for each in parsed(releases, file).rules:
         words += " ".join([each.number, each.text, *(e.text for e in each.examples)]).split()
     assert len(words) > 70_000
     assert words == expected
@@ -80,7 +80,7 @@ def test_no_word_of_the_body_is_lost_or_doubled(file, releases):
 def test_no_word_of_the_glossary_is_lost_or_doubled(file, releases):
     source = between(lines(releases, file), "Glossary", "Credits")[1:]
     expected = [word for line in source for word in re.sub(r"^\d+\. ", "", line).split()]
-    entries = reading(releases, file).glossary
+    entries = parsed(releases, file).glossary
     words = [word for e in entries for word in " ".join([e.term, *e.senses, e.see]).split()]
     assert len(words) > 10_000
     assert words == expected
@@ -93,12 +93,12 @@ def test_the_sections_are_those_of_the_contents(file, releases):
     contents = all_lines[all_lines.index("Contents") : all_lines.index("Glossary")]
     expected = dict(m.groups() for line in contents if (m := re.match(r"(\d+)\. (.+)", line)))
     assert len(expected) > 120
-    assert reading(releases, file).sections == expected
+    assert parsed(releases, file).sections == expected
 
 
 @pytest.mark.parametrize("file", RELEASES)
 def test_neither_contents_nor_credits_get_into_a_rule(file, releases):
-    found = reading(releases, file)
+    found = parsed(releases, file)
     texts = [t for r in found.rules for t in (r.text, *(e.text for e in r.examples))]
     texts += [sense for entry in found.glossary for sense in (*entry.senses, entry.see)]
     for stray in ("effective as of", "Published by", "Richard Garfield", "Credits", "Contents"):
@@ -107,33 +107,33 @@ def test_neither_contents_nor_credits_get_into_a_rule(file, releases):
 
 @pytest.mark.parametrize("file", RELEASES)
 def test_only_2009_has_something_to_note(file, releases):
-    notices = reading(releases, file).notices
+    notices = parsed(releases, file).notices
     if not file.startswith("2009"):
         assert notices == ()
         return
     assert any("702.30d" in notice and "twice" in notice for notice in notices)
     assert any("113.7c and 113.9" in notice for notice in notices)
-    both = rule(reading(releases, file), "702.30d").text
+    both = rule(parsed(releases, file), "702.30d").text
     assert both.startswith("Objects with more than one kicker cost")
     assert "\nIf part of a spell's ability" in both
 
 
 def test_numbers_with_a_missing_or_extra_full_stop_or_no_space_are_read(releases):
-    assert rule(reading(releases, "2022-06-10.txt"), "606.5").text.startswith("If the total cost")
-    found = reading(releases, "2024-03-08.txt")
+    assert rule(parsed(releases, "2022-06-10.txt"), "606.5").text.startswith("If the total cost")
+    found = parsed(releases, "2024-03-08.txt")
     assert rule(found, "119.1d").text.startswith("In a two-player Brawl game")
     assert rule(found, "901.4").text.startswith("All plane and phenomenon cards")
 
 
 @pytest.mark.parametrize("file", list(RELEASES)[1:])
 def test_a_rule_of_two_paragraphs_is_kept_together(file, releases):
-    one, two = rule(reading(releases, file), "205.4c").text.split("\n")
+    one, two = rule(parsed(releases, file), "205.4c").text.split("\n")
     assert re.match('Any land with the supertype [“"]basic[”"]', one)
     assert two.startswith("Cards printed in sets prior to the Eighth Edition")
 
 
 def test_a_glossary_entry_keeps_its_senses_apart(releases):
-    entries = {entry.term: entry for entry in reading(releases, "2024-03-08.txt").glossary}
+    entries = {entry.term: entry for entry in parsed(releases, "2024-03-08.txt").glossary}
     assert entries["Ability"].senses == (
         "Text on an object that explains what that object does or can do.",
         "An activated or triggered ability on the stack. This kind of ability is an object.",
@@ -146,7 +146,7 @@ def test_a_glossary_entry_keeps_its_senses_apart(releases):
 @pytest.mark.parametrize("document", [d for d in library.documents() if d.edition > "2020"])
 def test_a_shipped_document_says_what_its_release_says(document, releases):
     """Of 509.1b the data set itself lacks the second paragraph."""
-    whole = {r.number: r for r in reading(releases, f"{document.edition}.txt").rules}
+    whole = {r.number: r for r in parsed(releases, f"{document.edition}.txt").rules}
     for ours in library.read(document).rules:
         theirs = whole[ours.number]
         text = theirs.text.split("\n")[0] if ours.number == "509.1b" else theirs.text
@@ -163,4 +163,4 @@ def test_a_shipped_document_says_what_its_release_says(document, releases):
 def test_a_release_that_was_cut_off_is_refused(file, share, releases):
     data = (releases / file).read_bytes()
     with pytest.raises(SticklerError):
-        readers.read(data[: int(len(data) * share)], file)
+        parsers.parse(data[: int(len(data) * share)], file)

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from index import library, readers, store
-from index.embed import Embedder
+from index import library, parsers, store
+from index.embedder import Embedder
 from index.errors import SticklerError
-from index.search import Searcher
+from index.searcher import Searcher
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = "from index import library, store; from index.embed import Embedder; "
+BUILD = "from index import library, store; from index.embedder import Embedder; "
 BUILD += "store.build(library.load(), Embedder(), anew=True)"
 
 
@@ -61,13 +61,13 @@ def test_the_manifest_names_what_it_was_built_from(own_home, book):
 def test_only_what_is_new_is_embedded_after_a_document_changed(own_home, small_release):
     extra = own_home / "extra.txt"
     extra.write_text(small_release("May 1, 2001"), encoding="utf-8")
-    reading = readers.read(extra.read_bytes(), "extra")
+    parsed = parsers.parse(extra.read_bytes(), "extra")
     library.add(str(extra))
     steps = []
     book = library.load()
     store.open_store(book, Embedder(), lambda done, total: steps.append(total))
     assert steps
-    assert max(steps) <= 4 * len(reading.rules) + len(reading.glossary)
+    assert max(steps) <= 4 * len(parsed.rules) + len(parsed.glossary)
     assert store.read_manifest()["documents"][-1][0].startswith("2001-05-01-official")
 
 

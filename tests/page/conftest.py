@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from index.search import Searcher
+from index.searcher import Searcher
 from qa.answer import Answer, Assistant
 from qa.settings import Settings
 

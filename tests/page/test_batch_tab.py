@@ -14,8 +14,8 @@ from index.errors import SticklerError
 from page import batching, folders, preview
 from page.folders import Folders
 from page.service import Service
-from page.work import Stopped
-from qa.batch import Counts
+from page.background_jobs import Stopped
+from qa.batch.run import Counts
 from qa.journal import Outcome
 from qa.models import NONE
 from qa.settings import Settings
@@ -37,7 +37,7 @@ def upload(tmp_path):
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow(["nr", "question"])
-        table.writerows((n, item.question) for n, item in enumerate(items.players()[:40]))
+        table.writerows((n, item.question) for n, item in enumerate(items.dev()[:40]))
     return path
 
 
@@ -62,7 +62,7 @@ def asked(monkeypatch):
 
 
 def begun(service, upload, work, ending=".csv", column=None, settings=QUIET):
-    engine = batching.InTurn(service, settings, threading.Event())
+    engine = batching.QueuedEngine(service, settings, threading.Event())
     return engine, batching.answer(engine, upload, column, ending, work)
 
 
@@ -154,7 +154,7 @@ def test_whoever_asks_has_a_turn_between_two_chunks(searcher, upload, work):
             yield "Yes."
 
     model = Noting()
-    settings = Settings(model="noting", words=True)
+    settings = Settings(model="noting", show_generated=True)
     service = Service(settings, load=lambda name: model, searcher=searcher)
     engine, steps = begun(service, upload, work, settings=settings)
 

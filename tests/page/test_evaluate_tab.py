@@ -13,7 +13,7 @@ from index.errors import SticklerError
 from page import evaluating, run_report
 from page.evaluating import Evaluations
 from page.service import Service
-from page.work import Stopped
+from page.background_jobs import Stopped
 from qa.models import NONE
 from qa.settings import Settings
 
@@ -26,7 +26,7 @@ def service(searcher):
     return Service(QUIET, searcher=searcher)
 
 
-def ran(service, name="players", count=5, settings=QUIET, stop=None):
+def ran(service, name="dev", count=5, settings=QUIET, stop=None):
     *_, last = Evaluations(service).evaluate(name, count, settings, stop or threading.Event())
     return last.result
 
@@ -41,7 +41,7 @@ def test_a_run_lies_in_the_data_folder_and_is_listed_newest_first(service, home)
 
 
 def test_a_small_run_takes_items_from_all_over_the_set():
-    those = items.players()
+    those = items.dev()
     picked = evaluating.spread(those, 20)
     assert len({item.id for item in picked}) == 20
     assert len({item.gold_rules for item in picked}) > 10
@@ -60,7 +60,7 @@ def test_the_report_has_figures_plots_and_what_went_wrong(service):
 
 
 def test_a_model_is_measured_where_it_speaks(searcher):
-    settings = Settings(model="slow", words=True)
+    settings = Settings(model="slow", show_generated=True)
     service = Service(settings, load=lambda name: Slow(), searcher=searcher)
     run = ran(service, "verdict", settings=settings)
     assert {line["raw"] for line in run.lines} == {"Yes."}
@@ -75,15 +75,15 @@ def test_stopping_ends_a_run_between_items_and_keeps_what_there_is(searcher, hom
             stop.set()
             return super().generate(prompts, limit)
 
-    settings = Settings(model="slow", words=True)
+    settings = Settings(model="slow", show_generated=True)
     service = Service(settings, load=lambda name: Stopping(), searcher=searcher)
     runs = Evaluations(service)
     with pytest.raises(Stopped):
-        list(runs.evaluate("players", 40, settings, stop))
+        list(runs.evaluate("dev", 40, settings, stop))
     (folder,) = (home / "runs").iterdir()
     assert len(open_run(folder).lines) == 1
     assert [name for _, name in evaluating.listed()] == [folder.name]
-    assert list(runs.evaluate("players", 5, QUIET, threading.Event()))[
+    assert list(runs.evaluate("dev", 5, QUIET, threading.Event()))[
         -1
     ].result  # the next may run
 
@@ -103,7 +103,7 @@ def test_whoever_asks_has_a_turn_between_two_items(searcher):
             yield "Yes."
 
     model = Noting()
-    settings = Settings(model="noting", words=True)
+    settings = Settings(model="noting", show_generated=True)
     service = Service(settings, load=lambda name: model, searcher=searcher)
 
     def evaluate():
@@ -125,7 +125,7 @@ def test_a_model_that_cannot_be_loaded_is_not_measured(searcher, home):
     def load(name):
         raise SticklerError("It is not installed.")
 
-    settings = Settings(words=True)
+    settings = Settings(show_generated=True)
     service = Service(settings, load=load, searcher=searcher)
     with pytest.raises(SticklerError, match=r"^No language model could be loaded: It is not"):
         ran(service, settings=settings)
@@ -134,7 +134,7 @@ def test_a_model_that_cannot_be_loaded_is_not_measured(searcher, home):
 
 @pytest.mark.parametrize(
     ("name", "count", "told"),
-    [("../x", 5, "no question set"), ("players", 4, "choose 5 to 200"), ("verdict", 5, "speaks")],
+    [("../x", 5, "no question set"), ("dev", 4, "choose 5 to 200"), ("verdict", 5, "speaks")],
 )
 def test_a_run_that_cannot_be_is_one_sentence(service, name, count, told):
     with pytest.raises(SticklerError, match=told):
@@ -148,10 +148,10 @@ def test_runs_start_only_where_that_is_allowed(searcher):
 
 def test_one_run_at_a_time(service):
     runs = Evaluations(service)
-    first = runs.evaluate("players", 5, QUIET, threading.Event())
+    first = runs.evaluate("dev", 5, QUIET, threading.Event())
     next(first)
     with pytest.raises(SticklerError, match="Another evaluation"):
-        next(runs.evaluate("players", 5, QUIET, threading.Event()))
+        next(runs.evaluate("dev", 5, QUIET, threading.Event()))
     list(first)
 
 

@@ -6,9 +6,9 @@ import pytest
 from slow import Slow
 
 from index.errors import SticklerError
-from index.search import LONGEST_QUESTION
-from page import asking, record, talk
-from page.line import Line
+from index.searcher import LONGEST_QUESTION
+from page import asking, transcript, conversation
+from page.queue import Queue
 from page.service import Service, Waiting
 from qa.answer import Answer
 from qa.settings import Settings
@@ -17,7 +17,7 @@ FLYER = "Can a creature with reach block my flyer?"
 
 
 def speaking(searcher, model, **more):
-    settings = Settings(model="slow", words=True)
+    settings = Settings(model="slow", show_generated=True)
     return Service(settings, load=lambda name: model, searcher=searcher, **more), settings
 
 
@@ -63,15 +63,15 @@ def test_where_the_embedded_model_cannot_be_loaded_the_rules_answer_and_a_note_s
     def load(name):
         raise SticklerError("It is not installed: choose another with '--model'.")
 
-    settings = Settings(words=True)
+    settings = Settings(show_generated=True)
     service = Service(settings, load=load, searcher=searcher)
     *_, (turn,) = asking.ask(service, FLYER, [], settings, "me")
     assert turn.failure == ""
     assert turn.answer.citations[0].number == "702.17b"
     assert turn.answer.model == "none"
     told = "No language model could be loaded: It is not installed: choose another in the settings."
-    assert talk.notes(turn) == [told]
-    assert told in talk.conversation([turn])
+    assert conversation.notes(turn) == [told]
+    assert told in conversation.conversation([turn])
 
 
 def test_another_model_that_cannot_be_loaded_is_an_error(searcher):
@@ -90,7 +90,7 @@ def test_a_refusal_says_where_on_the_page_rules_are_added(searcher):
     mulligan = "how many cards do I draw after a mulligan?"
     *_, (turn,) = asking.ask(service, mulligan, [], Settings(), "me")
     assert turn.answer.abstained
-    for shown in (talk.conversation([turn]), record.plain(turn.answer), record.as_json([turn])):
+    for shown in (conversation.conversation([turn]), transcript.plain(turn.answer), transcript.as_json([turn])):
         assert "Add the full rules in the tab Rules, under Rules texts." in shown
         assert "stickler " not in shown
 
@@ -125,7 +125,7 @@ def test_settings_that_cannot_be_are_one_sentence(wrong, searcher):
 
 
 def test_what_is_not_said_is_as_the_page_was_started(searcher):
-    started = Settings(model="slow", edition="2009-10-01", words=True, cited=5)
+    started = Settings(model="slow", edition="2009-10-01", show_generated=True, max_citations=5)
     assert Service(started, searcher=searcher).settings() == started
 
 
@@ -180,7 +180,7 @@ def test_the_second_waits_for_the_first_and_can_stop_waiting(searcher):
 
 
 def test_too_many_are_told_that_it_is_busy():
-    line = Line(1, 2)
+    line = Queue(1, 2)
     with line.place() as first, line.place() as second:
         assert (first.ahead(0), second.ahead(0)) == (0, 1)
         with pytest.raises(SticklerError, match="busy: 2 questions are waiting"), line.place():
@@ -190,7 +190,7 @@ def test_too_many_are_told_that_it_is_busy():
 
 
 def test_those_who_wait_are_served_in_order():
-    line, served = Line(1, 10), []
+    line, served = Queue(1, 10), []
 
     def come(number):
         with line.place() as place:

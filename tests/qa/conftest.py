@@ -3,8 +3,8 @@
 import pytest
 
 from qa import batch
-from qa.batch import Here, Job, run
-from qa.tables.source import open_source
+from qa.batch.run import LocalEngine, Job, run
+from qa.batch.tables.source import open_source
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def work(tmp_path, monkeypatch):
     monkeypatch.setattr(batch, "made_with", lambda assistant: {"settings": "1"})
 
     def do(assistant, source, out="out.jsonl", chunk=2, **options):
-        engine = Here(assistant)
+        engine = LocalEngine(assistant)
         engine.chunk = chunk
         notes = []
         job = Job(str(source), tmp_path / out, **options)

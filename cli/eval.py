@@ -1,0 +1,212 @@
+"""The commands that measure: stickler eval ..."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eval.items import ALL
+from index.embedder import DEFAULT as EMBEDDER
+from index.errors import SticklerError
+from index.rerank import DEFAULT as RERANKER
+from cli.terminal import EmbedderName, Json, RerankerName, progress_bar, show
+from qa.models import DEFAULT as MODEL
+
+if TYPE_CHECKING:
+    from eval.run import Run
+
+app = typer.Typer()
+eval_app = typer.Typer(no_args_is_help=True)
+app.add_typer(eval_app, name="eval")
+
+Folder = Annotated[Path, typer.Argument(help="The folder of a run.", show_default=False)]
+
+
+@eval_app.callback()
+def group() -> None:
+    """Measure how well rules are found and questions answered."""
+
+
+@eval_app.command("build")
+def build_sets(
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where to; default: the data folder.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make the sets from the examples of all loaded documents, and check the hand-read ones."""
+    from eval import examples, items
+    from index import files, library
+
+    book = library.load()
+    made = examples.build(book)
+    gone = examples.unmatched(book)
+    paths = examples.write(made, out or files.home() / "sets" / "examples")
+    kinds = {path.stem: sum(item.kind == path.stem for item in made) for path in paths}
+    distinct = len({item.masked for item in made})
+    by_code = len({item.masked for item in made if item.source == "split by code"})
+    result = {"version": items.version(made), "examples": distinct, "split by code": by_code}
+    lines = [
+        f"{distinct} distinct examples, {by_code} of them split by code and read by nobody.",
+        *(f"{path}: {kinds[path.stem]} items" for path in paths),
+    ]
+    show({**result, **kinds, "files": [str(path) for path in paths]}, lines, as_json)
+    if gone:
+        raise SticklerError(
+            f"{len(gone)} hand-read examples are no more in the documents ('{gone[0][:60]}...'): "
+            f"correct {examples.READ.name}."
+        )
+
+
+@eval_app.command("run")
+def run_sets(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The run's folder.")],
+    sets: Annotated[str, typer.Option("--set", help="One or more, joined by commas.")] = ",".join(
+        ALL
+    ),
+    model: Annotated[
+        str, typer.Option(envvar="STICKLER_MODEL", help="As for 'ask'; it is made to speak.")
+    ] = MODEL,
+    embedder: EmbedderName = EMBEDDER,
+    reranker: RerankerName = RERANKER,
+    limit: Annotated[int | None, typer.Option(min=1, help="Items of each set.")] = None,
+    placebo: Annotated[
+        bool, typer.Option("--placebo", help="Show each question another question's rules.")
+    ] = False,
+    way: Annotated[
+        str, typer.Option(help="Search by: reranked, weighed, fused, dense, lexical.")
+    ] = "reranked",
+    restart: Annotated[bool, typer.Option("--restart", help="Begin the run anew.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Ask every item of the sets; a run that was stopped goes on where it was."""
+    from eval.run import Plan, Runner
+
+    plan = Plan(tuple(sets.split(",")), model, embedder, reranker, limit, placebo, way)
+    runner = Runner(plan, progress=progress_bar("Embedding"))
+    _show(runner.run(out, restart, progress_bar("Asking")), as_json)
+
+
+@eval_app.command("report")
+def write_report(folder: Folder, as_json: Json = False) -> None:
+    """Write a run as one page with plots, report.html, and as report.md."""
+    from eval import report
+    from eval.run import open_run
+
+    paths = [str(path) for path in report.write(open_run(folder))]
+    show(paths, paths, as_json)
+
+
+@eval_app.command("compare")
+def compare_runs(first: Folder, second: Folder, as_json: Json = False) -> None:
+    """Set two runs side by side, item by item, with a paired test."""
+    from eval import report
+    from eval.run import open_run
+
+    rows = report.compare(open_run(first), open_run(second))
+    lines = [
+        f"{name:14} {what:24} {d.first:.3f} -> {d.second:.3f}  "
+        f"difference [{d.low:+.3f}, {d.high:+.3f}], p {d.p:.4f}, {d.items} items"
+        for name, what, d in rows
+    ]
+    found = [{"set": name, "measure": what, **d._asdict()} for name, what, d in rows]
+    show(found, lines, as_json)
+
+
+@eval_app.command("add")
+def add_set(
+    file: Annotated[Path, typer.Argument(help="JSON lines with question and gold_rules.")],
+    name: Annotated[str | None, typer.Option(help="The set's name; default: the file's.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Take in your own questions, with the rules that decide them, as a set."""
+    from eval import items
+    from index import library
+
+    called = name or file.stem
+    kept, left_out = items.add(file, called, library.load())
+    lines = [
+        f"{len(kept)} questions taken in: run 'stickler eval run --set {called} -o FOLDER'.",
+        *(f"Left out: {why}" for why in left_out),
+    ]
+    show({"set": called, "items": len(kept), "left_out": left_out}, lines, as_json)
+
+
+@eval_app.command("check")
+def check_baselines(
+    embedder: EmbedderName = EMBEDDER,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Without models that speak and other ways of searching.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure the published figures anew; exit code 1 where one is missed."""
+    from eval.check import check
+    from index.searcher import Searcher
+
+    searcher = Searcher.open(embedder, progress_bar("Embedding"))
+    results = list(check(searcher, quick, progress_bar("Asking")))
+    rows = [
+        {
+            "name": result.name,
+            "command": result.command,
+            "expected": result.expected,
+            "tolerance": result.tolerance,
+            **result.figure._asdict(),
+            "kept": result.kept,
+        }
+        for result in results
+    ]
+    lines = [
+        f"{'ok    ' if result.kept else 'MISSED'} {result.name:60} {result.figure} "
+        f"of {result.figure.items}, expected {result.expected:.3f}"
+        for result in results
+    ]
+    show(rows, lines, as_json)
+    missed = [result.name for result in results if not result.kept]
+    if missed:
+        raise SticklerError(
+            f"{len(missed)} of {len(results)} published figures were missed: find the change that "
+            "lowered them, or publish the new figures in eval/baselines.toml."
+        )
+
+
+@eval_app.command("agree")
+def agree(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
+    """Say how well the measures of free answers agree with 60 judged by hand."""
+    from eval.agreement import agreement
+    from index.embedder import Embedder
+
+    found = agreement(Embedder(embedder))
+    lines = [
+        f"{one.measure:24} rank correlation {one.rank_correlation:.2f}, right from wrong "
+        f"{one.told_apart:.2f}, {one.answers} answers"
+        for one in found
+    ]
+    show([one._asdict() for one in found], lines, as_json)
+
+
+@eval_app.command("calibrate")
+def calibrate(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
+    """Fit anew when to answer and how sure to be; writes qa/confidence.json."""
+    from eval.calibrate import fit
+    from index.searcher import Searcher
+
+    report = fit(Searcher.open(embedder, progress_bar("Embedding")))
+    lines = [
+        f"{table}: {what:22} {figure} of {figure.items}"
+        for table, figures in report.items()
+        for what, figure in figures.items()
+    ]
+    show(report, lines, as_json)
+
+
+def _show(run: "Run", as_json: bool) -> None:
+    from eval import report
+    from eval.run import summary
+
+    lines = [
+        f"{name:14} {what:24} {figure} of {figure.items}"
+        for name, what, figure in report.table(run)
+    ]
+    show({"run": run.made_with, **summary(run)}, lines, as_json)

@@ -1,0 +1,91 @@
+"""From a document's bytes to its rules: decode, detect the format from the content, parse.
+
+Each format is a module with `recognises(text)` and `parse(text, document, edition)`.
+"""
+
+import codecs
+from types import ModuleType
+
+from index.errors import SticklerError
+from index.parsers import dataset, markdown, official, rulings
+from index.rulebook import ParsedDocument
+
+FORMATS: dict[str, ModuleType] = {
+    "official": official,
+    "dataset": dataset,
+    "markdown": markdown,
+    "rulings": rulings,
+}
+LARGEST = 20_000_000  # bytes; the longest release so far is 1.2 MB
+MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_CUT = "{document} ends in the middle of a character: it was cut off, so fetch it again."
+
+
+def decode(data: bytes, document: str) -> str:
+    """Bytes in any encoding the rules were ever published in -> text with plain newlines."""
+    if not data.strip():
+        raise SticklerError(f"{document} is empty: give a rules text.")
+    if len(data) > LARGEST:
+        raise SticklerError(
+            f"{document} is larger than {LARGEST // 1_000_000} MB, far more than any rulebook: "
+            "give a rules text."
+        )
+    text = _text(data, document)
+    if "\0" in text:
+        raise SticklerError(f"{document} is not a text file: give the rules as plain text.")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _text(data: bytes, document: str) -> str:
+    for mark, encoding in MARKS.items():
+        if data.startswith(mark):
+            try:
+                return data.decode(encoding)
+            except UnicodeDecodeError as error:
+                if error.end < len(data):
+                    raise _not_text(document) from None
+                raise SticklerError(_CUT.format(document=document)) from None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.reason == "unexpected end of data" and not data[: error.start].isascii():
+            raise SticklerError(_CUT.format(document=document)) from None
+    try:
+        return data.decode("cp1252")
+    except UnicodeDecodeError:
+        raise _not_text(document) from None
+
+
+def _not_text(document: str) -> SticklerError:
+    return SticklerError(
+        f"{document} is not text in UTF-8, UTF-16 or Windows-1252: save it as plain text first."
+    )
+
+
+def detect_format(text: str, document: str) -> str:
+    """The format's name, told from the content alone."""
+    for name, parser in FORMATS.items():
+        if parser.recognises(text):
+            return name
+    raise SticklerError(
+        f"{document} is not a rulebook that Stickler can read: give the publisher's plain text, "
+        "which begins with 'Comprehensive Rules' and holds numbered rules."
+    )
+
+
+def parse(
+    data: bytes, document: str, edition: str | None = None, format: str | None = None
+) -> ParsedDocument:
+    """Parse a document whole; SticklerError with one sentence where that is not possible."""
+    text = decode(data, document)
+    parser = FORMATS[format or detect_format(text, document)]
+    parsed: ParsedDocument = parser.parse(text, document, edition)
+    if all(rule.is_heading for rule in parsed.rules):
+        raise SticklerError(f"{document} holds no rule with a sentence: give a whole rules text.")
+    return parsed

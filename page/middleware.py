@@ -1,0 +1,146 @@
+"""The door of the web server: what may come in, what may go out, and who may enter."""
+
+import asyncio
+import hmac
+import ipaddress
+import re
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from typing import Any
+
+from index.errors import SticklerError
+
+LARGEST_UPLOAD = 5_000_000  # bytes; the longest release so far is 1.2 MB
+_LARGEST_BODY = 1_000_000  # bytes of any other request
+_UPLOAD = "/gradio_api/upload"
+# Routes of Gradio that fetch from elsewhere or that this page has no use for.
+_SHUT = (
+    "/gradio_api/file=http",
+    "/gradio_api/proxy=",
+    "/gradio_api/process_recording",
+    "/gradio_api/vibe",
+    "/gradio_api/undo-vibe",
+    "/gradio_api/deep_link",
+    "/gradio_api/dev/",
+    "/monitoring",
+)
+# An event of the page has a name too, but is no endpoint: it is called by its place, as 'predict'.
+_CALL = re.compile(r"/gradio_api/(?:call(?:/v2)?|run|api)/+([^/]*)")
+_SELF = "'self'"
+_POLICY = {
+    "default-src": _SELF,
+    "script-src": f"{_SELF} 'unsafe-inline' 'unsafe-eval'",  # Gradio writes scripts into its page
+    "style-src": f"{_SELF} 'unsafe-inline'",
+    "img-src": f"{_SELF} data: blob:",
+    "font-src": f"{_SELF} data:",
+    "worker-src": f"{_SELF} blob:",
+    "object-src": "'none'",
+    "base-uri": _SELF,
+    "form-action": _SELF,
+    "frame-ancestors": _SELF,
+}
+_HEADERS = [
+    (b"content-security-policy", "; ".join(f"{k} {v}" for k, v in _POLICY.items()).encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+]
+_FAILED_SECONDS = 1.0  # that a wrong password costs
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+class RequestFilter:
+    """Refuses what the page does not need, and tells browsers to load nothing from elsewhere."""
+
+    def __init__(self, app: Any, names: Collection[str], own_machine_only: bool = True) -> None:
+        self._app = app
+        self._names = {*names, "predict"}
+        self._own_machine_only = own_machine_only
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        refusal = self._refusal(scope["path"], headers)
+        if refusal is not None:
+            await _refuse(send, *refusal)
+            return
+        body = _Body(receive, _largest(scope["path"]))
+
+        async def safely(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *_HEADERS]
+            await send(message)
+
+        await self._app(scope, body.receive, safely)
+
+    def _refusal(self, path: str, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+        call = _CALL.match(path)
+        if path.startswith(_SHUT) or (call and call[1] not in self._names):
+            return 403, "This is not offered here."
+        if self._own_machine_only and not is_loopback(_host(headers)):
+            # Another name for this machine: a page from elsewhere may be behind it.
+            return 403, "Open this page as http://127.0.0.1, or start it with --host."
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > _largest(path):
+            return 413, "This is too large."
+        return None
+
+
+class _Body:
+    """A request's body that ends the connection where it grows too large without having said so."""
+
+    def __init__(self, receive: Receive, largest: int) -> None:
+        self._receive = receive
+        self._left = largest
+
+    async def receive(self) -> MutableMapping[str, Any]:
+        message = await self._receive()
+        self._left -= len(message.get("body", b""))
+        return message if self._left >= 0 else {"type": "http.disconnect"}
+
+
+def _largest(path: str) -> int:
+    return LARGEST_UPLOAD + _LARGEST_BODY if path.startswith(_UPLOAD) else _LARGEST_BODY
+
+
+async def _refuse(send: Send, status: int, words: str) -> None:
+    kind = [(b"content-type", b"text/plain; charset=utf-8"), *_HEADERS]
+    await send({"type": "http.response.start", "status": status, "headers": kind})
+    await send({"type": "http.response.body", "body": words.encode()})
+
+
+def _host(headers: dict[bytes, bytes]) -> str:
+    host = headers.get(b"host", b"").decode("latin-1")
+    return host.rsplit(":", 1)[0] if not host.endswith("]") else host
+
+
+def is_loopback(host: str) -> bool:
+    """True for a name or address that only this machine answers to."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def password_check(auth: str | None) -> Callable[[str, str], Awaitable[bool]] | None:
+    """From 'user:password' what says whether someone may enter; None where all may."""
+    if not auth:
+        return None
+    name, separator, secret = auth.partition(":")
+    if not (name and separator and secret):
+        raise SticklerError("The setting --auth is not USER:PASSWORD: write both, with a colon.")
+
+    async def check(user: str, password: str) -> bool:
+        right_name = hmac.compare_digest(user.encode(), name.encode())
+        right_secret = hmac.compare_digest(password.encode(), secret.encode())
+        if right_name and right_secret:
+            return True
+        await asyncio.sleep(_FAILED_SECONDS)
+        return False
+
+    return check

@@ -1,0 +1,278 @@
+"""From a question to an answer with checked citations: `Assistant.ask` and `ask_stream`.
+
+Evidence decides and is shown: the rules that search found, the decisive sentence of each word for
+word, and of the language model's sentences those that one of these rules supports.
+
+>>> Assistant(Settings()).ask("can a flyer be blocked by reach?").cited[0].number
+'702.17b'
+"""
+
+import hashlib
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+from index.errors import SticklerError
+from index.hits import Hit, SearchResult
+from index.rulebook import Edition, Rule
+from qa import citations, compose, lookup, models, support
+from qa.answer import Answer
+from qa.confidence import Confidence, confidence
+from qa.conversation import standalone
+from qa.out_of_scope import Neighbour
+from qa.prompt import fill
+from qa.resources import Resources
+from qa.settings import Settings
+from qa.timing import Stopwatch
+
+_FAILED = "The language model failed: {}"
+
+
+class Draft(NamedTuple):
+    """An answer before a model has spoken, with the rules it cites and their decisive sentences."""
+
+    answer: Answer
+    rules: list[Rule]
+    quotes: list[str]
+
+    @property
+    def is_open(self) -> bool:
+        """True where a model may add to it: no refusal, and not read out of the book."""
+        return not self.answer.abstained and bool(self.rules)
+
+
+class Assistant:
+    """Answers questions with one set of settings; what it loads belongs to its resources."""
+
+    def __init__(self, settings: Settings, resources: Resources | None = None) -> None:
+        self.settings = settings
+        self.resources = resources or Resources(settings.embedder)
+
+    @cached_property
+    def edition(self) -> Edition:
+        """The book that it answers from; SticklerError where there is none of that name."""
+        return self.resources.book.edition(self.settings.edition)
+
+    @property
+    def model(self) -> models.Model | None:
+        """The language model that speaks, if one does."""
+        return self._speaker()[0]
+
+    def load(self) -> None:
+        """Load now what the first question would wait for."""
+        self.resources.load_search()
+        self._speaker()
+        _ = self.resources.searcher
+        self.resources.out_of_scope(self.settings.edition)
+
+    def ask(
+        self, question: str, before: Sequence[str] = (), masked: Collection[str] = (), id: str = ""
+    ) -> Answer:
+        """The answer to a question; `before` are the questions of the conversation so far."""
+        *_, last = self.ask_stream(question, before, masked, id)
+        assert isinstance(last, Answer)
+        return last
+
+    def ask_stream(
+        self,
+        question: str,
+        before: Sequence[str] = (),
+        masked: Collection[str] = (),
+        id: str = "",
+        stop: threading.Event | None = None,
+    ) -> Iterator[Answer | str]:
+        """The evidence as an Answer, then the model's words as they come, then the whole Answer."""
+        stopwatch = Stopwatch()
+        understood = standalone(question, before)
+        asked = understood or question
+        answer = replace(self._new_answer(question, id), standalone_question=understood)
+        if (looked_up := self._look_up(answer, asked, masked)) is not None:
+            yield replace(looked_up, timings=stopwatch.timings())
+            return
+        results = self._search([asked], [masked])
+        stopwatch.lap("search_ms")
+        [draft] = self._draft([answer], results)
+        yield replace(draft.answer, timings=stopwatch.timings())
+        if not draft.is_open or (model := self.model) is None:
+            return
+        prompt, shown = self._prompt(asked, draft.rules, model)
+        pieces: list[str] = []
+        failure = None
+        try:
+            limit = self.settings.answer_tokens
+            for piece in model.stream(prompt, limit, stop or threading.Event()):
+                stopwatch.lap("first_token_ms")
+                pieces.append(piece)
+                yield piece
+        except SticklerError as error:
+            failure = _FAILED.format(error)
+        whole = self._add_generated(draft, asked, "".join(pieces), shown)
+        yield replace(whole, reason=failure or whole.reason, timings=stopwatch.timings())
+
+    def ask_many(
+        self,
+        questions: Sequence[str],
+        ids: Sequence[str] = (),
+        masked: Sequence[Collection[str]] = (),
+    ) -> list[Answer]:
+        """As `ask` for each: searched together and generated together. One that fails fails all."""
+        if not questions:
+            return []
+        stopwatch = Stopwatch()
+        answers = self.generate_many(self.draft_many(questions, ids, masked))
+        share = {name: round(ms / len(answers), 1) for name, ms in stopwatch.timings().items()}
+        return [replace(answer, timings=share) for answer in answers]
+
+    def draft_many(
+        self,
+        questions: Sequence[str],
+        ids: Sequence[str] = (),
+        masked: Sequence[Collection[str]] = (),
+    ) -> list[Draft]:
+        """The evidence for each question, before a model has spoken."""
+        hidden = masked or [()] * len(questions)
+        answers = [
+            self._new_answer(question, own)
+            for question, own in zip(questions, ids or [""] * len(questions), strict=True)
+        ]
+        drafts = {
+            place: Draft(looked_up, [], [])
+            for place, answer in enumerate(answers)
+            if (looked_up := self._look_up(answer, answer.question, hidden[place])) is not None
+        }
+        rest = [place for place in range(len(answers)) if place not in drafts]
+        if rest:
+            results = self._search(
+                [answers[at].question for at in rest], [hidden[at] for at in rest]
+            )
+            drafts |= zip(rest, self._draft([answers[at] for at in rest], results), strict=True)
+        return [drafts[place] for place in range(len(answers))]
+
+    def generate_many(self, drafts: Sequence[Draft]) -> list[Answer]:
+        """Each draft's answer with what the model says to it; a refusal stays as it is."""
+        answers = [draft.answer for draft in drafts]
+        asked = [at for at, draft in enumerate(drafts) if draft.is_open]
+        model = self.model if asked else None
+        if model is None:
+            return answers
+        prompts = [self._prompt(answers[at].question, drafts[at].rules, model) for at in asked]
+        raws = self._generate([prompt for prompt, _ in prompts], model)
+        for at, raw, (_, shown) in zip(asked, raws, prompts, strict=True):
+            if isinstance(raw, SticklerError):
+                answers[at] = replace(answers[at], reason=_FAILED.format(raw))
+            else:
+                answers[at] = self._add_generated(drafts[at], answers[at].question, raw, shown)
+        return answers
+
+    def _speaker(self) -> tuple[models.Model | None, str | None]:
+        """The model that speaks, and what is to be said where the embedded one cannot be had."""
+        if not self.settings.speaks:
+            return None, None
+        try:
+            return self.resources.model(self.settings.model), None
+        except SticklerError as error:
+            return None, models.notice_without(self.settings.model, error)
+
+    def _generate(
+        self, prompts: Sequence[models.Prompt], model: models.Model
+    ) -> list[str | SticklerError]:
+        """What the model says to each prompt; where it fails on all together, one by one."""
+        try:
+            return [*model.generate(prompts, self.settings.answer_tokens)]
+        except SticklerError as error:
+            if len(prompts) == 1:
+                return [error]
+            return [said for prompt in prompts for said in self._generate([prompt], model)]
+
+    def _new_answer(self, question: str, id: str) -> Answer:
+        """An answer that is yet to be given."""
+        return Answer(
+            question=question,
+            edition=self.settings.edition,
+            settings=self.settings.hash,
+            id=id or hashlib.sha256(question.encode()).hexdigest()[:12],
+        )
+
+    def _look_up(self, answer: Answer, asked: str, masked: Collection[str]) -> Answer | None:
+        """The answer where a rule is asked for by number or name; nothing is loaded for it."""
+        rules = lookup.rules(asked, self.edition, masked)
+        if not rules:
+            return None
+        text, cited = lookup.text(rules)
+        hits = lookup.hits(rules, self.edition)
+        return replace(answer, text=text, citations=cited, hits=hits)
+
+    def _search(
+        self, questions: Sequence[str], masked: Sequence[Collection[str]]
+    ) -> list[SearchResult]:
+        settings = self.settings
+        return self.resources.searcher.search(questions, settings.top_k, settings.edition, masked)
+
+    def _draft(self, answers: Sequence[Answer], results: Sequence[SearchResult]) -> list[Draft]:
+        """Each answer as the evidence alone gives it: the decisive rules quoted, or a refusal."""
+        model, notice = self._speaker()
+        rules = [self._rules_to_cite(result.hits) for result in results]
+        vectors = [result.evidence.vector for result in results]
+        quotes = citations.decisive(vectors, rules, self.resources.embedder)
+        drafts = []
+        for place, (answer, result) in enumerate(zip(answers, results, strict=True)):
+            sure, neighbour = self._confidence(result)
+            answer = replace(
+                answer,
+                hits=tuple(result.hits),
+                model=model.name if model else models.NONE,
+                reason=notice,
+            )
+            if sure.enough and rules[place]:
+                text, cited = compose.answered((), rules[place], quotes[place])
+                answer = replace(
+                    answer, text=text, citations=cited, confidence=round(sure.found, 3)
+                )
+            else:
+                text, reason = compose.abstained(rules[place], neighbour, self.edition)
+                answer = replace(
+                    answer,
+                    text=text,
+                    reason=reason,
+                    confidence=round(sure.settled, 3),
+                    abstained=True,
+                )
+            drafts.append(Draft(answer, rules[place], quotes[place]))
+        return drafts
+
+    def _prompt(
+        self, asked: str, rules: Sequence[Rule], model: models.Model
+    ) -> tuple[models.Prompt, list[Rule]]:
+        """What the model is told, and the rules that it is shown."""
+        settings = self.settings
+        offered = [(rule.number, rule.text) for rule in rules[: settings.context_rules]]
+        prompt, shown = fill(asked, offered, settings.prompt_tokens, model.count)
+        return prompt, [rule for rule in rules if rule.number in shown]
+
+    def _add_generated(self, draft: Draft, asked: str, raw: str, shown: Sequence[Rule]) -> Answer:
+        """The answer with what the model said, as far as a rule that it was shown supports it."""
+        kept, unsupported = support.supported(raw, asked, shown, self.resources.embedder)
+        text, cited = compose.answered(kept, draft.rules, draft.quotes)
+        unverified = citations.unverified(raw, [rule.number for rule in shown], self.edition)
+        return replace(
+            draft.answer,
+            text=text,
+            raw=raw,
+            unsupported=unsupported,
+            verdict=compose.verdict(raw) if self.settings.verdicts else None,
+            citations=(*cited, *unverified),
+        )
+
+    def _confidence(self, result: SearchResult) -> tuple[Confidence, Neighbour]:
+        out_of_scope = self.resources.out_of_scope(self.settings.edition)
+        neighbour = out_of_scope.nearest(result.evidence.vector)
+        return confidence(result.hits, result.evidence, neighbour), neighbour
+
+    def _rules_to_cite(self, hits: Sequence[Hit]) -> list[Rule]:
+        """The best rules themselves."""
+        by_number = self.edition.by_number
+        known = [hit for hit in hits if hit.passage.number in by_number]
+        near = citations.near_best(known, self.settings.max_citations)
+        return [by_number[hit.passage.number] for hit in near]

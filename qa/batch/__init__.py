@@ -1,0 +1,1 @@
+"""Batches: a file of questions in, a file of answers out."""

@@ -1,0 +1,110 @@
+"""What a question may be about instead: parts of the rulebook that are not loaded, or no rules.
+
+out_of_scope.toml names such subjects, out_of_scope.jsonl has questions about them: one that a
+player asks is often near one that was asked before. Their vectors ship as out_of_scope.npz for the
+default embedding model; for any other they are computed once and cached.
+"""
+
+import hashlib
+import json
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from index.embedder import Embedder, Progress
+from index.rulebook import Edition
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+_SUBJECTS = Path(__file__).with_name("out_of_scope.toml")
+_QUESTIONS = Path(__file__).with_name("out_of_scope.jsonl")
+VECTORS = Path(__file__).with_name("out_of_scope.npz")
+
+
+class Neighbour(NamedTuple):
+    """The nearest thing that the loaded rules do not settle."""
+
+    section: str | None  # the section that it needs; None for what is no matter of rules
+    similarity: float
+
+
+class _Phrase(NamedTuple):
+    needs: str | None  # a rule or a section; None for what is no matter of rules
+    text: str
+
+
+class OutOfScope:
+    """What a book does not hold, ready to be compared with questions."""
+
+    def __init__(self, book: Edition, embedder: Embedder, progress: Progress | None = None) -> None:
+        whole = any(coverage.first == "" for coverage in book.coverage)
+        phrases = _phrases()
+        kept = [
+            at
+            for at, phrase in enumerate(phrases)
+            if phrase.needs is None or not (whole or phrase.needs in book)
+        ]
+        vectors = _shipped(embedder)
+        if vectors is None:
+            vectors = embedder.encode_passages([phrase.text for phrase in phrases], progress)
+        self._phrases = [phrases[at] for at in kept]
+        self._vectors = vectors[kept]
+
+    def nearest(self, vector: "Vectors") -> Neighbour:
+        """What comes nearest to a question, given by its vector."""
+        scores = self._vectors @ vector
+        best = int(scores.argmax())
+        needs = self._phrases[best].needs
+        return Neighbour(needs and needs.split(".")[0], float(scores[best]))
+
+
+def write_vectors(embedder: Embedder, progress: Progress | None = None) -> Path:
+    """Compute the vectors that ship, in half precision, bound to the model and the texts."""
+    import numpy as np
+
+    vectors = embedder.encode_passages([phrase.text for phrase in _phrases()], progress)
+    np.savez(VECTORS, made_with=_made_with(embedder), vectors=vectors.astype("float16"))
+    return VECTORS
+
+
+def _shipped(embedder: Embedder) -> "Vectors | None":
+    """The vectors that ship, if they were made with this very model from these very texts."""
+    import numpy as np
+
+    if not VECTORS.exists():
+        return None
+    with np.load(VECTORS) as file:
+        if str(file["made_with"]) != _made_with(embedder):
+            return None
+        vectors: Vectors = file["vectors"].astype("float32")
+        return vectors
+
+
+def _made_with(embedder: Embedder) -> str:
+    texts = json.dumps([phrase.text for phrase in _phrases()])
+    return f"{embedder.hash} {hashlib.sha256(texts.encode()).hexdigest()[:16]}"
+
+
+@cache
+def _phrases() -> list[_Phrase]:
+    """Every subject, whole and by sentences, and every question."""
+    table = tomllib.loads(_SUBJECTS.read_text(encoding="utf-8"))
+    subjects = [
+        _Phrase(number, text) for number, those in table["sections"].items() for text in those
+    ]
+    subjects += [_Phrase(None, text) for those in table["others"].values() for text in those]
+    questions = map(json.loads, _QUESTIONS.read_text(encoding="utf-8").splitlines())
+    return [
+        *(
+            _Phrase(subject.needs, phrase)
+            for subject in subjects
+            for phrase in [subject.text, *re.split(r"(?<=[.?!])\s+", subject.text)]
+        ),
+        *(_Phrase(row["needs"] or None, row["question"]) for row in questions),
+    ]

@@ -1,0 +1,139 @@
+"""What a process loads, each part once: rulebook, index, embedder, out-of-scope vectors, models.
+
+One object owns them all. It is created once per process and handed to whoever answers: the page, a
+batch, an evaluation, a command. Parts are loaded in threads of their own when they are first asked
+for, so that search and language model can load side by side.
+
+>>> resources = Resources()
+>>> Assistant(Settings(), resources).ask("can a flyer be blocked by reach?")
+"""
+
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
+from index import library, store
+from index.editions import Rulebook
+from index.embedder import DEFAULT as EMBEDDER
+from index.embedder import Embedder, Progress
+from index.errors import SticklerError
+from index.searcher import Searcher, Weights
+from qa import models
+from qa.out_of_scope import OutOfScope
+
+_MAX_MODELS = 2  # language models in memory at once
+T = TypeVar("T")
+
+
+class Resources:
+    """Loads what answering needs. `progress` hears of an index being built."""
+
+    def __init__(
+        self,
+        embedder: str = EMBEDDER,
+        progress: Progress | None = None,
+        load_model: Callable[[str], models.Model | None] = models.load,
+        searcher: Searcher | None = None,
+    ) -> None:
+        self.embedder = searcher.embedder if searcher else Embedder(embedder)
+        self._progress = progress
+        self._load_model = load_model
+        self._lock = threading.Lock()
+        self._book = searcher.book if searcher else None
+        self._search = _finished(searcher) if searcher else None
+        self._out_of_scope: dict[str, OutOfScope] = {}
+        self._models: dict[str, Future[models.Model | None]] = {}
+
+    @property
+    def book(self) -> Rulebook:
+        with self._lock:
+            if self._book is None:
+                self._book = library.load()
+            return self._book
+
+    @property
+    def searcher(self) -> Searcher:
+        return self.load_search().result()
+
+    def out_of_scope(self, edition: str) -> OutOfScope:
+        """What an edition does not hold, ready to be compared with questions."""
+        book = self.book.edition(edition)
+        if edition not in self._out_of_scope:
+            self._out_of_scope[edition] = OutOfScope(book, self.embedder, self._progress)
+        return self._out_of_scope[edition]
+
+    def model(self, name: str) -> models.Model | None:
+        """A language model by its setting; None for 'none'."""
+        return None if name == models.NONE else self.load_model(name).result()
+
+    def load_search(self, retry: bool = False) -> Future[Searcher]:
+        """Search, being loaded or there; `retry` starts again where loading has failed."""
+        with self._lock:
+            if self._search is None or (retry and _failed(self._search)):
+                self._search = _started(self._open_search)
+            return self._search
+
+    def load_model(self, name: str, retry: bool = False) -> Future[models.Model | None]:
+        """A model, being loaded or there; the one that was used longest ago makes room."""
+        with self._lock:
+            future = self._models.pop(name, None)
+            if future is None or (retry and _failed(future)):
+                while len(self._models) >= _MAX_MODELS:
+                    self._models.pop(next(iter(self._models)))
+                future = _started(lambda: self._load_model(name))
+            self._models[name] = future
+            return future
+
+    @property
+    def loading(self) -> list[str]:
+        """The models that are being loaded right now."""
+        return [name for name, future in list(self._models.items()) if not future.done()]
+
+    def reload(self, progress: Progress | None = None) -> None:
+        """Take in documents that were added; until that is done the old ones answer."""
+        book = library.load()
+        searcher = Searcher(book, store.open_store(book, self.embedder, progress), self.embedder)
+        with self._lock:
+            self._book, self._search, self._out_of_scope = book, _finished(searcher), {}
+
+    def with_weights(self, weights: Weights) -> "Resources":
+        """The same parts, but searched with other weights."""
+        other = Resources(load_model=self._load_model, searcher=self.searcher.with_weights(weights))
+        other._models, other._out_of_scope = self._models, self._out_of_scope
+        return other
+
+    def _open_search(self) -> Searcher:
+        book = self.book
+        searcher = Searcher(
+            book, store.open_store(book, self.embedder, self._progress), self.embedder
+        )
+        _ = self.embedder.model  # loaded now, not with the first question
+        return searcher
+
+
+def _failed(future: "Future[T]") -> bool:
+    return future.done() and future.exception() is not None
+
+
+def _finished(result: T) -> "Future[T]":
+    future: Future[T] = Future()
+    future.set_result(result)
+    return future
+
+
+def _started(work: Callable[[], T]) -> "Future[T]":
+    """Do it in a thread that does not keep the program from ending."""
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            if not isinstance(error, SticklerError):
+                traceback.print_exc()
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True, name="stickler-loader").start()
+    return future

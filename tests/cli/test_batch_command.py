@@ -1,0 +1,162 @@
+"""The command of a batch, with the real search: its output, its progress and its refusals."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from batches import rows_of
+
+import cli
+from eval import items
+from qa import batch_command
+from qa.answer import Assistant
+from qa.batch.run import LocalEngine
+from qa.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+PLAYERS = [item.question for item in items.dev()[:40]]
+
+
+@pytest.fixture
+def stickler(monkeypatch, capsys, searcher, built_home):
+    """Runs the command in this process over the search that the tests share."""
+    monkeypatch.setenv("STICKLER_HOME", str(built_home))
+
+    def engine(name, settings, address, workers):
+        from contextlib import nullcontext
+
+        return nullcontext(LocalEngine(Assistant(settings, searcher)))
+
+    def go(*arguments):
+        monkeypatch.setattr(sys, "argv", ["stickler", "batch", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        out, err = capsys.readouterr()
+        assert out == ""
+        return end.value.code or 0, err
+
+    monkeypatch.setattr(batch_command, "_engine", engine)
+    return go
+
+
+def test_a_batch_answers_as_ask_does(stickler, searcher, tmp_path):
+    source = tmp_path / "in.txt"
+    source.write_text("\n".join(PLAYERS))
+    code, err = stickler(source, "-o", tmp_path / "out.jsonl", "--model", "none")
+    assert code == 0
+    assert err.endswith(f"reused 0, empty lines skipped 0: {tmp_path / 'out.jsonl'}\n")
+    assistant = Assistant(Settings(model="none"), searcher)
+    for row, question in zip(rows_of(tmp_path / "out.jsonl"), PLAYERS, strict=True):
+        alone = json.loads(json.dumps(assistant.ask(question).to_json()))
+        for changing in ("id", "timings", "hits", "confidence"):  # scores differ in the last digit
+            row.pop(changing), alone.pop(changing)
+        assert row == alone
+
+
+def test_progress_and_counts_are_json_for_programs(stickler, tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text('question,n\n"what is reach?",1\n"what is reach?",2\n,\nbad,row,cells\n')
+    out = tmp_path / "out.csv"
+    code, err = stickler(source, "-o", out, "--json", "--fields", "id,n,error", "--model", "none")
+    events = [json.loads(line) for line in err.splitlines()]
+    assert code == 1
+    assert {event["event"] for event in events} == {"progress", "end"}
+    assert (events[0]["done"], events[0]["total"]) == (2, 3)
+    assert (events[-2]["done"], events[-2]["total"]) == (3, 3)
+    assert events[-1] == {
+        **{"event": "end", "answered": 2, "abstained": 0, "failed": 1, "reused": 1},
+        **{"empty": 1, "silent": 0, "cut": 0, "output": str(out)},
+    }
+    assert out.read_text().splitlines() == [
+        "id,n,error",
+        "q1,1,",
+        "q2,2,",
+        "q3,row,The row at line 5 has 3 cells where the header names 2: "
+        "quote a cell that holds a delimiter.",
+    ]
+
+
+def test_standard_input_is_read_and_the_limit_and_the_edition_hold(stickler, tmp_path, monkeypatch):
+    piped = tmp_path / "piped"
+    piped.write_text("id,question\n1,how does trample assign damage?\n2,what is reach?\n")
+    with piped.open() as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        code, err = stickler(
+            *("-", "-o", tmp_path / "out.jsonl", "--limit", 1, "--edition", "2009-10-01"),
+            *("--model", "none"),
+        )
+    assert (code, "Answered 1," in err) == (0, True)
+    (row,) = rows_of(tmp_path / "out.jsonl")
+    assert (row["id"], row["edition"]) == ("1", "2009-10-01")
+    assert {path.name for path in tmp_path.iterdir()} == {"piped", "out.jsonl"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["no-such-file.txt", "-o", "x.csv"], 1),
+        ([".", "-o", "x.csv", "--format", "text"], 1),
+        (["README.md", "-o", "x.csv"], 1),
+        (["README.md", "-o", "x.doc", "--format", "text"], 1),
+        (["README.md", "-o", "x.csv", "--format", "doc"], 1),
+        (["README.md", "-o", "x.csv", "--format", "text", "--edition", "1999-01-01"], 1),
+        (["README.md", "-o", "x.csv", "--format", "text", "--address", "auto"], 1),
+        (["README.md", "-o", "x.csv", "--format", "text", "--fields", "nope"], 1),
+        (["README.md"], 2),
+        (["-o", "x.csv"], 2),
+        (["README.md", "-o", "x.csv", "--limit", "0"], 2),
+        (["README.md", "-o", "x.csv", "--engine", "steam"], 2),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_done_is_one_sentence(arguments, code, stickler, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("README.md").write_text("why?\n")
+    ended, err = stickler(*arguments)
+    assert ended == code
+    if code == 1:
+        assert err.startswith("Error: ")
+        assert err.count("\n") == 1
+        assert "Stickler failed" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
+
+
+def test_killed_at_once_the_same_command_goes_on(tmp_path, built_home):
+    """The command itself, killed the hard way after its first chunk."""
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    journal = tmp_path / ".out.jsonl.journal"
+    asked = [item.question for item in items.train()[:300]]
+    source.write_text("".join(json.dumps({"question": q}) + "\n" for q in asked))
+    command = [sys.executable, "-m", "cli", "batch", str(source), "-o", str(out)]
+    where = {
+        "cwd": ROOT,
+        "env": {**os.environ, "STICKLER_HOME": str(built_home), "OMP_NUM_THREADS": "1"},
+        "stderr": subprocess.PIPE,
+    }
+    first = subprocess.Popen([*command, "--model", "none"], **where)
+    try:
+        end = time.monotonic() + 60
+        while time.monotonic() < end and first.poll() is None:
+            if journal.exists() and journal.read_bytes().count(b"\n") > 1:
+                break
+            time.sleep(0.02)
+    finally:
+        first.send_signal(signal.SIGKILL)
+        first.communicate()
+    assert first.returncode == -signal.SIGKILL
+    assert not out.exists()
+    kept = [json.loads(line)["answer"] for line in journal.read_text("utf-8").splitlines()[1:]]
+    assert 0 < len(kept) < len(asked)
+    again = subprocess.run([*command, "--model", "none"], timeout=120, **where)
+    assert f"Going on: {len(kept)} answers" in again.stderr.decode()
+    rows = rows_of(out)
+    assert [row["question"] for row in rows] == asked
+    # Their timings are those of the first run: they were not asked again.
+    timings = {row["question"]: row["timings"] for row in rows}
+    assert all(timings[answer["question"]] == answer["timings"] for answer in kept)
+    assert not journal.exists()
