@@ -98,10 +98,17 @@ class Resources:
         with self._lock:
             self._book, self._search, self._out_of_scope = book, _finished(searcher), {}
 
+    def snapshot(self) -> "Resources":
+        """The same parts as they are now, which a later `reload` leaves alone."""
+        return self._sharing(self._out_of_scope, self.searcher)
+
     def with_weights(self, weights: Weights) -> "Resources":
         """The same parts, but searched with other weights."""
-        other = Resources(load_model=self._load_model, searcher=self.searcher.with_weights(weights))
-        other._models, other._out_of_scope = self._models, self._out_of_scope
+        return self._sharing(self._out_of_scope, self.searcher.with_weights(weights))
+
+    def _sharing(self, out_of_scope: dict[str, OutOfScope], searcher: Searcher) -> "Resources":
+        other = Resources(progress=self._progress, load_model=self._load_model, searcher=searcher)
+        other._lock, other._models, other._out_of_scope = self._lock, self._models, out_of_scope
         return other
 
     def _open_search(self) -> Searcher:
