@@ -1,6 +1,7 @@
-"""The items that are asked in an evaluation, and the sets they form.
+"""The items that an evaluation asks, and the registry of the sets that they form.
 
-While an item is asked, the passages it was made from are masked: else it would find its answer.
+While an item is asked, the passages that it was made from are masked: otherwise search would find
+its answer. To add a set, add a line to `_SHIPPED`.
 """
 
 import hashlib
@@ -12,88 +13,78 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from index import files, numbers
+from index import files
 from index.editions import CURRENT, Rulebook
-from index.errors import SticklerError
+from index.errors import Action, Remedy, SticklerError
 
 SETS = Path(__file__).parent / "sets"
-ALL = ("rule", "outcome", "verdict", "free", "dev", "unanswerable")  # of a whole run
+TRAINING = Path(__file__).parent / "training" / "data"
+DEFAULT = ("rule", "outcome", "verdict", "free", "dev", "unanswerable")  # sets of a whole run
+PLAIN, ROUNDABOUT = "plain", "roundabout"  # styles: how close the words are to the rule's
 
 
 @dataclass(frozen=True, slots=True)
 class EvalItem:
+    """A question and what a right answer to it has."""
+
     id: str
     kind: str
     question: str
-    gold_rules: tuple[str, ...]
+    gold_rules: tuple[str, ...]  # most decisive first; none where the rules do not settle it
     gold_answer: str | None = None
-    gold_verdict: str | None = None
+    gold_verdict: str | None = None  # yes or no
     choices: tuple[str, ...] = ()  # outcomes to choose from, or the one that is claimed
-    masked: tuple[str, ...] = ()
+    masked: tuple[str, ...] = ()  # ids of passages
     edition: str = CURRENT
     source: str = ""
     split: str = ""
+    style: str = ""
 
 
-def players() -> list[EvalItem]:
-    """Questions in players' words: they measure and choose, and nothing is fitted on them."""
-    return _questions("players.jsonl")
+@dataclass(frozen=True, slots=True)
+class Set:
+    """A set of items that can be run; `load` takes the rulebook and gives the items."""
+
+    name: str
+    description: str
+    load: Callable[[Rulebook], list[EvalItem]]
+    main_measure: str = "rule cited"  # what its plots show, and what counts as wrong
 
 
-def fresh() -> list[EvalItem]:
-    """More such questions about the same rules, with which nothing was chosen: they measure."""
-    return _questions("fresh.jsonl")
+def dev() -> list[EvalItem]:
+    """Questions in players' words: settings are chosen on them, nothing is trained on them."""
+    return questions(SETS / "dev.jsonl")
 
 
-def practice() -> list[EvalItem]:
-    """Questions in players' words about other rules, for fitting and training."""
-    return _questions("practice.jsonl")
+def test() -> list[EvalItem]:
+    """More such questions about the same rules; nothing was chosen with them."""
+    return questions(SETS / "test.jsonl")
 
 
-def kept_back() -> list[EvalItem]:
-    """The questions about every eighth group of practice: nothing is trained on these groups.
+def calibration() -> list[EvalItem]:
+    """Questions about groups of rules that nothing is trained on, for fitting the confidence.
 
-    A model is surer of what it was trained on; how sure it may be is fitted on these.
+    A model is more confident about what it was trained on than about anything else.
     """
-    groups = sorted({numbers.group(item.gold_rules[0]) for item in practice()})
-    kept = set(groups[3::8])
-    asked = [item for item in practice() if numbers.group(item.gold_rules[0]) in kept]
-    return asked + _questions("kept.jsonl")
+    return questions(SETS / "calibration.jsonl")
 
 
-def kept_roundabout() -> list[EvalItem]:
-    """Questions about kept-back groups in words far from the rule's."""
-    return _questions("kept-roundabout.jsonl")
-
-
-def pairs(more: bool = False, roundabout: bool = False) -> list[EvalItem]:
-    """Questions of our own for training, many in pairs that a small change turns around.
-
-    `roundabout`: also those that are put in words far from the rule's.
-    """
-    names = [*_own_sets(more), *(["-roundabout"] if roundabout else [])]
-    return [item for name in names for item in _questions(f"pairs{name}.jsonl")]
-
-
-def invented(more: bool = False) -> list[dict[str, str]]:
-    """Rules that no document here has, which some pairs are about: to learn to read new ones."""
-    return [rule for name in _own_sets(more) for rule in _rows(f"invented{name}.jsonl")]
-
-
-def _own_sets(more: bool) -> list[str]:
-    return ["", "-general", *(["-more"] if more else [])]
+def train() -> list[EvalItem]:
+    """Questions in players' words about other rules than those of dev, test and calibration."""
+    return questions(TRAINING / "train.jsonl")
 
 
 def unanswerable() -> list[EvalItem]:
     """Questions that the shipped rules do not settle, in the splits calibrate and test."""
-    name = "unanswerable.jsonl"
+    path = SETS / "unanswerable.jsonl"
     return [
-        EvalItem(row["id"], row["kind"], row["question"], (), split=row["split"], source=name)
-        for row in _rows(name)
+        EvalItem(row["id"], row["kind"], row["question"], (), split=row["split"], source=path.name)
+        for row in rows(path)
     ]
 
 
-def _questions(name: str) -> list[EvalItem]:
+def questions(path: Path) -> list[EvalItem]:
+    """The items of a file that ships."""
     return [
         EvalItem(
             id=row["id"],
@@ -102,24 +93,128 @@ def _questions(name: str) -> list[EvalItem]:
             gold_rules=tuple(row["gold_rules"]),
             gold_answer=row.get("answer"),
             gold_verdict=row["verdict"],
-            source=name,
+            source=path.name,
+            style=row.get("style", ""),
         )
-        for row in _rows(name)
+        for row in rows(path)
     ]
 
 
-def _rows(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (SETS / name).read_text(encoding="utf-8").splitlines()]
+def rows(path: Path) -> list[dict[str, Any]]:
+    """The objects of a file of JSON lines that ships."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _examples(kind: str) -> Callable[[Rulebook], list[EvalItem]]:
+    def load(book: Rulebook) -> list[EvalItem]:
+        from eval import examples
+
+        return [item for item in examples.build(book) if item.kind == kind]
+
+    return load
+
+
+def _whole_examples(book: Rulebook) -> list[EvalItem]:
+    from eval import examples
+
+    return [
+        EvalItem(e.id, "rule", e.text, e.numbers, masked=e.masked, edition=e.view)
+        for e in examples.distinct(book)
+    ]
+
+
+def _unanswerable_test(book: Rulebook) -> list[EvalItem]:
+    return [item for item in unanswerable() if item.split == "test"]
+
+
+_RIGHT = "right, lenient"
+_SHIPPED = (
+    Set("rule", "situations from examples: which rule decides?", _examples("rule"), "hit@10"),
+    Set("outcome", "situations: which of four outcomes is right?", _examples("outcome"), _RIGHT),
+    Set("verdict", "situations: is a claim about them true?", _examples("verdict"), _RIGHT),
+    Set("free", "situations: what happens, in free words?", _examples("free")),
+    Set("dev", "questions in players' words, used to choose settings", lambda book: dev()),
+    Set("dev-held-out", "the half of dev that set no threshold", lambda book: dev()[1::2]),
+    Set("test", "harder ones about the same rules, used to choose nothing", lambda book: test()),
+    Set("calibration", "what the confidence is fitted on", lambda book: calibration()),
+    Set("unanswerable", "questions that the rules do not settle", _unanswerable_test, "refused"),
+    Set("examples", "whole examples: which rule does each illustrate?", _whole_examples, "hit@10"),
+)
+REGISTRY: dict[str, Set] = {one.name: one for one in _SHIPPED}
+
+
+def load(name: str, book: Rulebook) -> list[EvalItem]:
+    """The items of a set by its name: one that ships, or one that a user added."""
+    if name in REGISTRY:
+        return REGISTRY[name].load(book)
+    if name not in added():
+        raise SticklerError(
+            f"There is no question set '{name}'",
+            f"choose one of {', '.join((*REGISTRY, *added()))}",
+            Remedy(Action.ADD_SET),
+        )
+    return parse(_added_path(name))
 
 
 def version(items: Sequence[EvalItem]) -> str:
-    """Tells one set of items from another."""
+    """Tells one list of items from another."""
     text = json.dumps([asdict(item) for item in items], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def own(path: Path) -> list[EvalItem]:
-    """A user's questions with the rules that decide them: JSON lines like players.jsonl."""
+def added() -> list[str]:
+    """The names of the sets that the user has added."""
+    return sorted(path.stem for path in _added_path("").parent.glob("*.jsonl"))
+
+
+def add(path: Path, name: str, book: Rulebook) -> tuple[list[EvalItem], list[str]]:
+    """Take a user's question file in as a set.
+
+    Gives the items that were taken in, and for each that was left out a line that says why.
+    """
+    if name in REGISTRY or not re.fullmatch(r"[\w-]{1,40}", name):
+        raise SticklerError(
+            f"A set cannot be called '{name}'",
+            f"choose letters, digits and dashes, and none of {', '.join(REGISTRY)}",
+        )
+    checked = [(item, _problem(item, book)) for item in parse(path)]
+    kept = [item for item, problem in checked if problem is None]
+    left_out = [f"{item.id}: {problem}" for item, problem in checked if problem]
+    if not kept:
+        raise SticklerError(
+            f"No question of {path} can be used ({left_out[0] if left_out else 'it is empty'})",
+            "give each one gold_rules that the loaded rules have",
+        )
+    [(most, count)] = Counter(item.id for item in kept).most_common(1)
+    if count > 1:
+        raise SticklerError(f"{path} has the id '{most}' twice", "give each question its own")
+    lines = [
+        json.dumps(
+            {**asdict(item), "answer": item.gold_answer, "verdict": item.gold_verdict},
+            ensure_ascii=False,
+        )
+        for item in kept
+    ]
+    files.write_whole(_added_path(name), ("\n".join(lines) + "\n").encode())
+    return kept, left_out
+
+
+def _problem(item: EvalItem, book: Rulebook) -> str | None:
+    """Why an item cannot be asked of a rulebook."""
+    known = book.edition(item.edition).by_number
+    if missing := [rule for rule in item.gold_rules if rule not in known]:
+        return f"rule {missing[0]} is not in edition {item.edition}"
+    if not item.gold_rules:
+        return "it names no deciding rule"
+    return None if item.gold_verdict in {"yes", "no", None} else "its verdict is neither yes nor no"
+
+
+def _added_path(name: str) -> Path:
+    return files.home() / "sets" / f"{name}.jsonl"
+
+
+def parse(path: Path) -> list[EvalItem]:
+    """The items of a user's file: JSON lines with at least question and gold_rules."""
     items = []
     for number, line in enumerate(_text(path).split("\n"), 1):
         if not line.strip():
@@ -138,8 +233,8 @@ def own(path: Path) -> list[EvalItem]:
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise SticklerError(
-                f"Line {number} of {path} is no question with its rules ({error!r}): write a JSON "
-                'object a line, like {"question": "...", "gold_rules": ["702.19b"]}.'
+                f"Line {number} of {path} is no question with its rules ({error!r})",
+                'write a JSON object a line, like {"question": "...", "gold_rules": ["702.19b"]}',
             ) from None
         items.append(item)
     return items
@@ -150,93 +245,5 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise SticklerError(
-            f"Could not read {path} ({error}): name a file of JSON lines in UTF-8."
+            f"Could not read {path} ({error})", "name a file of JSON lines in UTF-8"
         ) from None
-
-
-def add(path: Path, name: str, book: Rulebook) -> tuple[list[EvalItem], list[str]]:
-    """Take a user's question file in as a set; also what it leaves out, and why."""
-    if name in NAMES or not re.fullmatch(r"[\w-]{1,40}", name):
-        raise SticklerError(
-            f"A set cannot be called '{name}': choose letters, digits and dashes, and none of "
-            f"{', '.join(NAMES)}."
-        )
-    read = own(path)
-    left_out = []
-    kept = []
-    for item in read:
-        missing = [
-            rule for rule in item.gold_rules if rule not in book.edition(item.edition).by_number
-        ]
-        if missing or not item.gold_rules or item.gold_verdict not in {"yes", "no", None}:
-            why = (
-                f"rule {missing[0]} is not in edition {item.edition}"
-                if missing
-                else (
-                    "it names no deciding rule"
-                    if not item.gold_rules
-                    else "its verdict is no yes or no"
-                )
-            )
-            left_out.append(f"{item.id}: {why}")
-        else:
-            kept.append(item)
-    if not kept:
-        raise SticklerError(
-            f"No question of {path} can be used ({left_out[0] if left_out else 'it is empty'}): "
-            "each needs gold_rules that the loaded rules have."
-        )
-    [(most, count)] = Counter(item.id for item in kept).most_common(1)
-    if count > 1:
-        raise SticklerError(f"{path} has the id '{most}' twice: give each question its own.")
-    lines = [
-        json.dumps(
-            {**asdict(item), "answer": item.gold_answer, "verdict": item.gold_verdict},
-            ensure_ascii=False,
-        )
-        for item in kept
-    ]
-    files.write_whole(_own_folder() / f"{name}.jsonl", ("\n".join(lines) + "\n").encode())
-    return kept, left_out
-
-
-def _own_folder() -> Path:
-    return files.home() / "sets"
-
-
-def load(name: str, book: Rulebook) -> list[EvalItem]:
-    """A set by its name: one that ships, or one that a user added."""
-    if name in ("rule", "outcome", "verdict", "free"):
-        from eval import examples
-
-        return [item for item in examples.build(book) if item.kind == name]
-    if name in _SHIPPED:
-        return _SHIPPED[name](book)
-    path = _own_folder() / f"{name}.jsonl"
-    if not re.fullmatch(r"[\w-]+", name) or not path.exists():
-        added = sorted(each.stem for each in _own_folder().glob("*.jsonl"))
-        raise SticklerError(
-            f"There is no question set '{name}': there are {', '.join((*NAMES, *added))}; "
-            "'stickler eval add FILE' adds your own."
-        )
-    return own(path)
-
-
-def _whole_examples(book: Rulebook) -> list[EvalItem]:
-    """Every example as it stands: which rule does it illustrate?"""
-    from eval import examples
-
-    return [
-        EvalItem(e.id, "rule", e.text, e.numbers, masked=e.masked, edition=e.view)
-        for e in examples.distinct(book)
-    ]
-
-
-_SHIPPED: dict[str, Callable[[Rulebook], list[EvalItem]]] = {
-    "dev": lambda book: players(),
-    "dev-held-out": lambda book: players()[1::2],  # the half that no threshold was set on
-    "test": lambda book: fresh(),
-    "unanswerable": lambda book: [item for item in unanswerable() if item.split == "test"],
-    "examples": _whole_examples,
-}
-NAMES = ("rule", "outcome", "verdict", "free", *_SHIPPED)
