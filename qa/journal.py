@@ -1,8 +1,9 @@
-"""What a batch has answered so far: one line an answer, flushed to the disk chunk by chunk.
+"""The journal of a long job: one record a line, flushed to the disk chunk by chunk.
 
-The first line says what the answers were made with. A line that a kill, a full disk or a power cut
-tore off is dropped on the next reading. Answers stay on disk; where each lies is looked up in a
-small database, on disk as well, so that a million of them take no memory.
+A batch and an evaluation both keep one and resume from it if interrupted. The first line says what
+the records were made with. A line that a kill, a full disk or a power cut tore off is dropped when
+the journal is read again. Records stay on disk; the place of each is looked up in a small database,
+on disk as well, so that a million of them take no memory.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ from index.errors import Action, Remedy, SticklerError
 from qa.batch.tables.fields import line
 from qa.batch.tables.place import sync_folder
 
-FORMAT = 1
+FORMAT = 2
 _LONGEST = 1 << 26  # bytes of a line
 # What the first line holds, as a sentence calls it.
 _CALLED = {
@@ -32,78 +33,101 @@ _CALLED = {
     "input": "questions",
 }
 
+Record = dict[str, Any]
+
 
 class Outcome(NamedTuple):
-    """What became of a question: the answer's JSON, or why there is none."""
+    """What became of a question of a batch: the answer's JSON, or why there is none."""
 
     question: str
-    answer: dict[str, Any] | None
+    answer: Record | None
     error: str | None = None
 
 
 class Journal:
-    """The answers of one batch, each question once."""
+    """The records of one job, each key once.
 
-    def __init__(self, path: Path, made_with: Mapping[str, str], restart: bool = False) -> None:
+    `made_with` is what the records depend on: a journal made with anything else is refused, unless
+    `restart` throws it away. `key` names the fields that make up a record's key. A record whose
+    field `error` is set counts as missing when the job is resumed.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        made_with: Mapping[str, Any],
+        restart: bool = False,
+        key: Sequence[str] = ("question",),
+    ) -> None:
         self.path = path
-        self.kept = 0  # answers of an earlier run
-        self.damaged = 0  # lines of it that cannot be read, and so are asked again
+        self.kept = 0  # records of an earlier run
+        self.damaged = 0  # lines of it that cannot be read, and so are made again
+        self._key = key
         self._index = sqlite3.connect("", isolation_level=None)  # a file of its own, gone with it
         self._index.execute("PRAGMA journal_mode = OFF")
         self._index.execute(
-            "CREATE TABLE answer (key BLOB PRIMARY KEY, place INTEGER, told INTEGER) WITHOUT ROWID"
+            "CREATE TABLE record (key BLOB PRIMARY KEY, place INTEGER, found INTEGER) WITHOUT ROWID"
         )
         with _explained(path):
             if restart:
                 path.unlink(missing_ok=True)
-            self._end = self._resumed(made_with) if path.exists() else 0
+            self._end = self._resume(made_with) if path.exists() else 0
             self._file = path.open("ab", buffering=0)
             self._reading: IO[bytes] = path.open("rb")
             if not self._end:
-                self._append([{"stickler": "batch", "format": FORMAT, "made_with": made_with}])
+                self._append([{"stickler": "journal", "format": FORMAT, "made_with": made_with}])
                 sync_folder(path.parent)
 
-    def claim(self, question: str) -> bool:
-        """True where the question is still to be asked, and from then on no more."""
+    def claim(self, *key: str) -> bool:
+        """True the first time for a key that has no record yet, False from then on."""
         added = self._index.execute(
-            "INSERT OR IGNORE INTO answer VALUES (?, NULL, 0)", (_key(question),)
+            "INSERT OR IGNORE INTO record VALUES (?, NULL, 0)", (_digest(key),)
         )
         return added.rowcount == 1
 
-    def add(self, outcomes: Sequence[Outcome]) -> None:
-        """Keep what came of a chunk; when this returns, it is on the disk."""
-        places = self._append([outcome._asdict() for outcome in outcomes])
+    def add(self, records: Sequence[Record]) -> None:
+        """Keep the records of a chunk; when this returns, they are on the disk."""
+        places = self._append(records)
         self._index.executemany(
-            "INSERT OR REPLACE INTO answer VALUES (?, ?, 0)",
-            [(_key(o.question), place) for o, place in zip(outcomes, places, strict=True)],
+            "INSERT OR REPLACE INTO record VALUES (?, ?, 0)",
+            [(self._digest(one), place) for one, place in zip(records, places, strict=True)],
         )
 
-    def find(self, question: str) -> tuple[Outcome | None, bool]:
-        """What came of a question, and whether it was found before."""
-        key = _key(question)
-        row = self._index.execute("SELECT place, told FROM answer WHERE key = ?", (key,)).fetchone()
+    def find(self, *key: str) -> tuple[Record | None, bool]:
+        """The record of a key, if there is one, and whether it was found before."""
+        digest = _digest(key)
+        row = self._index.execute(
+            "SELECT place, found FROM record WHERE key = ?", (digest,)
+        ).fetchone()
         if row is None or row[0] is None:
             return None, False
-        place, told = row
-        if not told:
-            self._index.execute("UPDATE answer SET told = 1 WHERE key = ?", (key,))
+        place, before = row
+        if not before:
+            self._index.execute("UPDATE record SET found = 1 WHERE key = ?", (digest,))
         with _explained(self.path):
             self._reading.seek(place)
-            outcome = _outcome(self._reading.readline())
-        return (outcome if outcome and outcome.question == question else None), bool(told)
+            record = _parse(self._reading.readline())
+        return (record if self._digest(record) == digest else None), bool(before)
 
     def close(self) -> None:
         for each in (self._file, self._reading, self._index):
             each.close()
 
     def remove(self) -> None:
-        """The output is in place: nothing is left to go on with."""
+        """Close and delete it: the job is done."""
         self.close()
         with _explained(self.path):
             self.path.unlink(missing_ok=True)
 
-    def _append(self, lines: Sequence[Mapping[str, Any]]) -> list[int]:
-        data = [line(each).encode() + b"\n" for each in lines]
+    def _digest(self, record: Record | None) -> bytes | None:
+        """What the key of a record is looked up by; None where a line is no record."""
+        try:
+            return _digest([record[name] for name in self._key]) if record else None
+        except (KeyError, TypeError):
+            return None
+
+    def _append(self, records: Sequence[Mapping[str, Any]]) -> list[int]:
+        data = [line(each).encode() + b"\n" for each in records]
         places = [self._end + before for before in accumulate(map(len, data), initial=0)]
         self._end = places.pop()
         with _explained(self.path):
@@ -114,63 +138,82 @@ class Journal:
             os.fsync(self._file.fileno())
         return places
 
-    def _resumed(self, made_with: Mapping[str, str]) -> int:
-        """Read what an earlier run left, cut off what is torn, and say where to go on."""
+    def _resume(self, made_with: Mapping[str, Any]) -> int:
+        """Read what an earlier run left, cut off what is torn, and give the place to go on at."""
+        end = 0
         with self.path.open("rb") as file:
             first = file.readline(_LONGEST)
-            if not first.endswith(b"\n"):
-                end = 0  # torn before the first answer
-            else:
+            if first.endswith(b"\n"):
                 self._check(first, made_with)
-                end = self._read(file)
+                end = len(first)
+                for data, record in _lines(file):
+                    self._take_in(record, end)
+                    end += len(data)
         if end < self.path.stat().st_size:
             os.truncate(self.path, end)
         return end
 
-    def _read(self, file: IO[bytes]) -> int:
-        end = file.tell()
-        while (data := file.readline(_LONGEST)).endswith(b"\n"):
-            outcome = _outcome(data)
-            if outcome is None:
-                self.damaged += 1
-            elif outcome.error is None:  # what failed is asked again
-                key = _key(outcome.question)
-                self._index.execute("INSERT OR REPLACE INTO answer VALUES (?, ?, 0)", (key, end))
-                self.kept += 1
-            end += len(data)
-        return end
+    def _take_in(self, record: Record | None, place: int) -> None:
+        digest = self._digest(record)
+        if record is None or digest is None:
+            self.damaged += 1
+        elif record.get("error") is None:
+            self._index.execute("INSERT OR REPLACE INTO record VALUES (?, ?, 0)", (digest, place))
+            self.kept += 1
 
-    def _check(self, first: bytes, made_with: Mapping[str, str]) -> None:
+    def _check(self, first: bytes, made_with: Mapping[str, Any]) -> None:
         try:
-            header = json.loads(first)
-            before, form = header["made_with"], header["format"]
-            assert header["stickler"] == "batch"
-        except (ValueError, LookupError, TypeError, AssertionError):
+            before = _made_with(first)
+        except ValueError:
             raise SticklerError(
-                f"{self.path} is no journal of a batch",
+                f"{self.path} is no journal of this version of Stickler",
                 "move it away",
                 Remedy(Action.RESTART),
             ) from None
-        changed = [name for name in made_with if before.get(name) != made_with[name]]
-        if changed or form != FORMAT:
-            what = ", ".join(_CALLED.get(name, name) for name in changed) or "form of the journal"
+        now = json.loads(line(made_with))
+        changed = [_CALLED.get(name, name) for name in now if before.get(name) != now[name]]
+        if changed:
             raise SticklerError(
-                f"An interrupted run left {self.path}, but since then something else is in use "
-                f"({what})",
+                f"{self.path} holds a run made with something else ({', '.join(changed)})",
                 "put that back",
                 Remedy(Action.RESTART),
             )
 
 
-def _key(question: str) -> bytes:
-    return hashlib.sha256(question.encode()).digest()[:16]
+def read(path: Path) -> tuple[dict[str, Any], list[Record]]:
+    """What a journal was made with, and its records so far; the file is left as it is.
+
+    OSError where it cannot be read, ValueError where it is no journal.
+    """
+    with path.open("rb") as file:
+        made_with = _made_with(file.readline(_LONGEST))
+        return made_with, [record for _, record in _lines(file) if record is not None]
 
 
-def _outcome(data: bytes) -> Outcome | None:
+def _made_with(first: bytes) -> dict[str, Any]:
+    header = _parse(first) or {}
+    if header.get("stickler") != "journal" or header.get("format") != FORMAT:
+        raise ValueError("it is no journal")
+    made_with: dict[str, Any] = header["made_with"]
+    return made_with
+
+
+def _lines(file: IO[bytes]) -> Iterator[tuple[bytes, Record | None]]:
+    """Every whole line that is left of a file, with the record that it holds, if it holds one."""
+    while (data := file.readline(_LONGEST)).endswith(b"\n"):
+        yield data, _parse(data)
+
+
+def _parse(data: bytes) -> Record | None:
     try:
-        return Outcome(**json.loads(data))
-    except (ValueError, TypeError):
+        record = json.loads(data)
+    except ValueError:
         return None
+    return record if isinstance(record, dict) else None
+
+
+def _digest(key: Sequence[str]) -> bytes:
+    return hashlib.sha256("\0".join(key).encode()).digest()[:16]
 
 
 @contextlib.contextmanager
@@ -179,6 +222,6 @@ def _explained(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise SticklerError(
-            f"Could not write {path} ({error.strerror or error}): make room there, then run the "
-            "same command again; what was answered so far is kept."
+            f"Could not write {path} ({error.strerror or error})",
+            "make room there and start it again; what was answered so far is kept",
         ) from error

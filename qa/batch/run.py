@@ -16,7 +16,7 @@ from qa.batch.tables import Row, columnar, fields, output_format, writers
 from qa.batch.tables.fields import Result
 from qa.batch.tables.place import Places
 from qa.batch.tables.source import Source, Survey, open_source
-from qa.journal import Journal, Outcome
+from qa.journal import Journal
 
 Tell = Callable[[int, int], None]  # rows done, rows in all
 
@@ -111,7 +111,7 @@ def _ask(source: Source, journal: Journal, engine: Engine, total: int, tell: Tel
             yield chunk
 
     for outcomes in engine.answers(chunks()):
-        journal.add(outcomes)
+        journal.add([outcome._asdict() for outcome in outcomes])
         done += len(outcomes)
         tell(done, total)
     tell(total, total)
@@ -149,12 +149,12 @@ class _Results:
             found, before = (None, False) if why else self._journal.find(row.question)
             if found is None:
                 lost = "Its answer is lost: the journal was damaged while it was in use."
-                found = Outcome(row.question, None, why or lost)
-            answer = found.answer
+                found = {"error": why or lost}
+            answer = found.get("answer")
             silent = answer and answer["reason"] and not answer["abstained"]
             kind = "abstained" if answer and answer["abstained"] else "answered"
             counts["failed" if answer is None else kind] += 1
             counts["reused"] += before
             counts["silent"] += bool(silent)
-            yield Result(row, answer, found.error)
+            yield Result(row, answer, found.get("error"))
         self.counts = Counts(**counts)
