@@ -21,6 +21,7 @@ class Action(Enum):
     NAME_EDITION = auto()
     BUILD_INDEX = auto()  # with the embedding model that the value names, if any
     TUNE = auto()  # the model that the value names
+    GET_MODEL = auto()  # the model that the value names
     CHOOSE_MODEL = auto()
     CHOOSE_NO_MODEL = auto()
     CHOOSE_FORMAT = auto()

@@ -7,7 +7,7 @@ from index.hits import Hit
 from qa import models
 from qa.citations import Citation
 
-VERSION = 1
+VERSION = 2  # 2: verdict_confidence, generated, a verdict may be unclear
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,10 @@ class Answer:
     settings: str  # their hash
     id: str = ""
     standalone_question: str | None = None  # a follow-up as it was understood
-    verdict: str | None = None
+    verdict: str | None = None  # yes, no, unclear; None where the question asks for none
+    verdict_confidence: float | None = None  # that yes or no is right
     text: str = ""
+    generated: str = ""  # the model's sentences that are shown, each with its rule
     raw: str = ""  # what the model said, untouched
     unsupported: int = 0  # sentences of the model that no rule supports, and so are not shown
     abstained: bool = False
@@ -40,12 +42,6 @@ class Answer:
     def unverified(self) -> list[str]:
         """The rule numbers that the model wrote by itself, not to be trusted."""
         return [citation.number for citation in self.citations if not citation.quote]
-
-    @property
-    def generated(self) -> str:
-        """The model's sentences that the text opens with, if there are any."""
-        first = self.citations[0].span if self.citations else None
-        return self.text[: first[0]].rstrip("\n") if first else ""
 
     def to_json(self) -> dict[str, Any]:
         plain = {each.name: getattr(self, each.name) for each in fields(self)}

@@ -1,7 +1,8 @@
 """From a question to an answer with checked citations: `Assistant.ask` and `ask_stream`.
 
-Evidence decides and is shown: the rules that search found, the decisive sentence of each word for
-word, and of the language model's sentences those that one of these rules supports.
+Evidence decides and is shown first: the rules that search found, the decisive sentence of each word
+for word. Then comes the language model's reading of them: yes, no or unclear, and of its sentences
+those that the rule which they cite supports.
 
 >>> Assistant(Settings()).ask("can a flyer be blocked by reach?").cited[0].number
 '702.17b'
@@ -17,12 +18,12 @@ from typing import NamedTuple
 from index.errors import SticklerError
 from index.hits import Hit, SearchResult
 from index.rulebook import Edition, Rule
-from qa import citations, compose, lookup, models, support
+from qa import citations, compose, lookup, models, support, verdict
 from qa.answer import Answer
 from qa.confidence import Confidence, confidence
 from qa.conversation import standalone
 from qa.out_of_scope import Neighbour
-from qa.prompt import fill
+from qa.prompt import ShownRule, fill
 from qa.resources import Resources
 from qa.settings import Settings
 from qa.timing import Stopwatch
@@ -83,7 +84,7 @@ class Assistant:
         id: str = "",
         stop: threading.Event | None = None,
     ) -> Iterator[Answer | str]:
-        """The evidence as an Answer, then the model's words as they come, then the whole Answer."""
+        """The evidence as an Answer, the same with a verdict, the words as they come, the whole."""
         stopwatch = Stopwatch()
         understood = standalone(question, before)
         asked = understood or question
@@ -97,18 +98,24 @@ class Assistant:
         yield replace(draft.answer, timings=stopwatch.timings())
         if not draft.is_open or (model := self.model) is None:
             return
-        prompt, shown = self._prompt(asked, draft.rules, model)
+        request, shown = self._request(asked, draft.rules, model)
+        probabilities: models.Probabilities | None = None
         pieces: list[str] = []
         failure = None
         try:
-            limit = self.settings.answer_tokens
-            for piece in model.stream(prompt, limit, stop or threading.Event()):
+            for piece in model.stream(request, stop or threading.Event()):
                 stopwatch.lap("first_token_ms")
-                pieces.append(piece)
-                yield piece
+                if isinstance(piece, str):
+                    pieces.append(piece)
+                    yield piece
+                else:
+                    probabilities = piece
+                    judged = verdict.judge(piece, model.name)
+                    yield replace(_with_verdict(draft.answer, judged), timings=stopwatch.timings())
         except SticklerError as error:
             failure = _FAILED.format(error)
-        whole = self._add_generated(draft, asked, "".join(pieces), shown)
+        generation = models.Generation("".join(pieces), probabilities)
+        whole = self._add_generated(draft, asked, generation, shown, model)
         yield replace(whole, reason=failure or whole.reason, timings=stopwatch.timings())
 
     def ask_many(
@@ -157,34 +164,37 @@ class Assistant:
         model = self.model if asked else None
         if model is None:
             return answers
-        prompts = [self._prompt(answers[at].question, drafts[at].rules, model) for at in asked]
-        raws = self._generate([prompt for prompt, _ in prompts], model)
-        for at, raw, (_, shown) in zip(asked, raws, prompts, strict=True):
-            if isinstance(raw, SticklerError):
-                answers[at] = replace(answers[at], reason=_FAILED.format(raw))
+        requests = [self._request(answers[at].question, drafts[at].rules, model) for at in asked]
+        generations = self._generate([request for request, _ in requests], model)
+        for at, generation, (_, shown) in zip(asked, generations, requests, strict=True):
+            if isinstance(generation, SticklerError):
+                answers[at] = replace(answers[at], reason=_FAILED.format(generation))
             else:
-                answers[at] = self._add_generated(drafts[at], answers[at].question, raw, shown)
+                question = answers[at].question
+                answers[at] = self._add_generated(drafts[at], question, generation, shown, model)
         return answers
 
     def _speaker(self) -> tuple[models.Model | None, str | None]:
-        """The model that speaks, and what is to be said where the embedded one cannot be had."""
+        """The model that speaks, and what is to be said where the default one cannot be had."""
         if not self.settings.speaks:
             return None, None
         try:
             return self.resources.model(self.settings.model), None
         except SticklerError as error:
-            return None, models.notice_without(self.settings.model, error)
+            if self.settings.model != models.DEFAULT:
+                raise  # one that was asked for by name has to be had
+            return None, str(error)
 
     def _generate(
-        self, prompts: Sequence[models.Prompt], model: models.Model
-    ) -> list[str | SticklerError]:
-        """What the model says to each prompt; where it fails on all together, one by one."""
+        self, requests: Sequence[models.Request], model: models.Model
+    ) -> list[models.Generation | SticklerError]:
+        """What the model says to each request; where it fails on all together, one by one."""
         try:
-            return [*model.generate(prompts, self.settings.answer_tokens)]
+            return [*model.generate(requests)]
         except SticklerError as error:
-            if len(prompts) == 1:
+            if len(requests) == 1:
                 return [error]
-            return [said for prompt in prompts for said in self._generate([prompt], model)]
+            return [said for request in requests for said in self._generate([request], model)]
 
     def _new_answer(self, question: str, id: str) -> Answer:
         """An answer that is yet to be given."""
@@ -226,7 +236,7 @@ class Assistant:
                 reason=notice,
             )
             if sure.enough and rules[place]:
-                text, cited = compose.answered((), rules[place], quotes[place])
+                text, cited = compose.quoted(rules[place], quotes[place])
                 answer = replace(
                     answer, text=text, citations=cited, confidence=round(sure.found, 3)
                 )
@@ -242,27 +252,53 @@ class Assistant:
             drafts.append(Draft(answer, rules[place], quotes[place]))
         return drafts
 
-    def _prompt(
+    def _request(
         self, asked: str, rules: Sequence[Rule], model: models.Model
-    ) -> tuple[models.Prompt, list[Rule]]:
-        """What the model is told, and the rules that it is shown."""
+    ) -> tuple[models.Request, list[Rule]]:
+        """What is wanted of the model, and the rules that it is shown."""
         settings = self.settings
-        offered = [(rule.number, rule.text) for rule in rules[: settings.context_rules]]
+        offered = [ShownRule.of(rule) for rule in rules[: settings.context_rules]]
         prompt, shown = fill(asked, offered, settings.prompt_tokens, model.count)
-        return prompt, [rule for rule in rules if rule.number in shown]
+        request = models.Request(
+            prompt,
+            settings.answer_tokens,
+            verdict.OPTIONS,
+            lambda probabilities: verdict.opening(verdict.judge(probabilities, model.name)),
+            tuple(shown),
+        )
+        return request, [rule for rule in rules if rule.number in shown]
 
-    def _add_generated(self, draft: Draft, asked: str, raw: str, shown: Sequence[Rule]) -> Answer:
-        """The answer with what the model said, as far as a rule that it was shown supports it."""
-        kept, unsupported = support.supported(raw, asked, shown, self.resources.embedder)
-        text, cited = compose.answered(kept, draft.rules, draft.quotes)
-        unverified = citations.unverified(raw, [rule.number for rule in shown], self.edition)
-        return replace(
-            draft.answer,
-            text=text,
-            raw=raw,
+    def _add_generated(
+        self,
+        draft: Draft,
+        asked: str,
+        generation: models.Generation,
+        shown: Sequence[Rule],
+        model: models.Model,
+    ) -> Answer:
+        """The answer with what the model said, as far as the rules that it was shown support it."""
+        judged = verdict.judge(generation.probabilities, model.name)
+        word, sentences = verdict.split(generation.text)
+        if judged is None and generation.probabilities is None and word:
+            judged = verdict.Verdict(word, None)  # a back end that tells no probabilities
+        kept, unsupported = support.supported(sentences, asked, shown, self.resources.embedder)
+        answer = replace(
+            _with_verdict(draft.answer, judged),
+            raw=generation.text,
+            generated=compose.generated(kept),
             unsupported=unsupported,
-            verdict=compose.verdict(raw) if self.settings.verdicts else None,
-            citations=(*cited, *unverified),
+        )
+        reading = compose.reading(answer.verdict, answer.generated)
+        unverified = citations.unverified(
+            generation.text,
+            [rule.number for rule in shown],
+            [hit.passage.number for hit in answer.hits],
+            self.edition,
+        )
+        return replace(
+            answer,
+            text="\n".join(filter(None, [answer.text, reading])),
+            citations=(*answer.citations, *unverified),
         )
 
     def _confidence(self, result: SearchResult) -> tuple[Confidence, Neighbour]:
@@ -276,3 +312,9 @@ class Assistant:
         known = [hit for hit in hits if hit.passage.number in by_number]
         near = citations.near_best(known, self.settings.max_citations)
         return [by_number[hit.passage.number] for hit in near]
+
+
+def _with_verdict(answer: Answer, judged: verdict.Verdict | None) -> Answer:
+    if judged is None:
+        return answer
+    return replace(answer, verdict=judged.value, verdict_confidence=judged.confidence)

@@ -95,13 +95,17 @@ def cite(rule: Rule, quote: str, span: tuple[int, int] | None) -> Citation:
     )
 
 
-def unverified(text: str, shown: Sequence[str], book: Edition) -> list[Citation]:
-    """The numbers that a model wrote by itself, each with what became of the check."""
+def unverified(
+    text: str, shown: Sequence[str], retrieved: Sequence[str], book: Edition
+) -> list[Citation]:
+    """The numbers that a model wrote though it was not shown them, with what is known of each."""
     found = []
     for number in numbers.references(text):
+        if number in shown:
+            continue
         rule = book.by_number.get(number)
         status: Status = (
-            "unknown" if number not in book else "retrieved" if number in shown else "in_rulebook"
+            "retrieved" if number in retrieved else "in_rulebook" if number in book else "unknown"
         )
         edition, heading = (rule.edition, rule.heading) if rule else (book.name, "")
         found.append(Citation(number, edition, heading, "", rule.text if rule else "", status))

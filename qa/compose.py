@@ -1,10 +1,9 @@
 """The words of an answer: what is quoted, what is said when the rules do not settle it."""
 
-import re
 from collections.abc import Sequence
 
 from index.rulebook import Edition, Rule, marked
-from qa import citations
+from qa import citations, support
 from qa.citations import Citation
 from qa.out_of_scope import Neighbour
 
@@ -12,14 +11,11 @@ ABSTAINED = "The loaded rules do not settle this."
 ADD_RULES = "Add the full rules to have it answered."
 
 
-def answered(
-    supported: Sequence[tuple[str, Rule]], rules: Sequence[Rule], quotes: Sequence[str]
-) -> tuple[str, tuple[Citation, ...]]:
-    """The model's supported sentences, each with its rule, then every rule's decisive sentence."""
-    said = " ".join(f"{sentence} [{rule.number}]" for sentence, rule in supported)
-    lines = [said] if said else []
+def quoted(rules: Sequence[Rule], quotes: Sequence[str]) -> tuple[str, tuple[Citation, ...]]:
+    """Every rule's decisive sentence, with its citation."""
+    lines: list[str] = []
     cited: list[Citation] = []
-    at = len(said) + 1 if said else 0
+    at = 0
     for rule, quote in zip(rules, quotes, strict=True):
         cut_off = rule.truncated and rule.text.endswith(quote)
         line = marked(f"{rule.number}: “{quote}”", cut_off)
@@ -54,7 +50,12 @@ def abstained(rules: Sequence[Rule], neighbour: Neighbour, book: Edition) -> tup
     return " ".join(lines), f"{reason}."
 
 
-def verdict(raw: str) -> str | None:
-    """The yes or no that a model's answer opens with."""
-    match = re.match(r"\W*(yes|no)\b", raw, re.IGNORECASE)
-    return match[1].lower() if match else None
+def generated(sentences: Sequence[support.Sentence]) -> str:
+    """The model's sentences, each with the number of its rule."""
+    return " ".join(f"{each.text} [{each.number}]." for each in sentences)
+
+
+def reading(verdict: str | None, sentences: str) -> str:
+    """What the model makes of the rules, as it follows the quoted rules."""
+    word = f"{verdict.capitalize()}." if verdict else ""
+    return " ".join(filter(None, [word, sentences]))

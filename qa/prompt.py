@@ -1,10 +1,18 @@
-"""Fills the prompt files within a budget of tokens: the best rules, and each of them whole."""
+"""Fills the prompt files within a budget of tokens: the best rules, and each of them whole.
 
+The fixed part, instructions and worked examples, is the same for all questions, so that a model
+reads it once.
+"""
+
+import tomllib
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from string import Template
+from typing import NamedTuple
 
 import prompts
+from index.rulebook import Rule
 from qa.models import Prompt
 
 _FOLDER = Path(prompts.__file__).parent
@@ -16,6 +24,22 @@ PLACEHOLDERS = {
 }
 
 
+class ShownRule(NamedTuple):
+    """A rule as a model is shown it."""
+
+    number: str
+    heading: str
+    text: str
+
+    @classmethod
+    def of(cls, rule: Rule) -> "ShownRule":
+        return cls(rule.number, rule.heading, rule.text)
+
+    def __str__(self) -> str:
+        heading = f"{self.heading}: " if self.heading else ""
+        return f"[{self.number}] {heading}{' '.join(self.text.split())}"
+
+
 def read(name: str) -> Template:
     """A prompt file; its placeholders are exactly those that are filled."""
     template = Template((_FOLDER / name).read_text(encoding="utf-8").strip())
@@ -25,9 +49,22 @@ def read(name: str) -> Template:
     return template
 
 
+@cache
+def worked_examples() -> tuple[tuple[str, str], ...]:
+    """The worked examples, each as what a model is asked and what it should answer."""
+    table = tomllib.loads((_FOLDER / "examples.toml").read_text(encoding="utf-8"))
+    return tuple(
+        (
+            _user("answer.txt", [ShownRule(**rule) for rule in row["rules"]], row["question"]),
+            row["answer"],
+        )
+        for row in table["example"]
+    )
+
+
 def fill(
     question: str,
-    rules: Sequence[tuple[str, str]],
+    rules: Sequence[ShownRule],
     budget: int,
     count: Callable[[str], int],
     name: str = "answer.txt",
@@ -35,20 +72,23 @@ def fill(
 ) -> tuple[Prompt, list[str]]:
     """The prompt for a question, and the numbers of the rules that fitted into it.
 
-    `rules` are (number, text), best first. The first rule that would break the budget ends the
-    list; the very best goes in whatever it takes. `more` fills what else the file asks for.
+    `rules` come best first. The first rule that would break the budget ends the list; the very
+    best goes in whatever it takes. `more` fills what else the file asks for.
     """
-    lines: list[str] = []
-    used: list[str] = []
+    shown: list[ShownRule] = []
     left = budget
-    for number, text in rules:
-        cost = count(text)
-        if used and cost > left:
+    for rule in rules:
+        cost = count(str(rule))
+        if shown and cost > left:
             break
-        lines.append(f"- {' '.join(text.split())}")
-        used.append(number)
+        shown.append(rule)
         left -= cost
-    user = read(name).substitute(
-        rules="\n".join(lines), question=" ".join(question.split()), **more
+    examples = worked_examples() if name == "answer.txt" else ()
+    user = _user(name, shown, question, **more)
+    return Prompt(read("system.txt").substitute(), user, examples), [rule.number for rule in shown]
+
+
+def _user(name: str, rules: Sequence[ShownRule], question: str, **more: str) -> str:
+    return read(name).substitute(
+        rules="\n".join(map(str, rules)), question=" ".join(question.split()), **more
     )
-    return Prompt(read("system.txt").substitute(), user), used

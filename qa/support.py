@@ -6,35 +6,67 @@ may be shown with that rule; what none supports is counted and not shown.
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from index import numbers
 from index.bm25 import stems
 from index.rulebook import Rule
 from qa import citations
+from qa.models.grammar import MAX_SENTENCES
 
 if TYPE_CHECKING:
     from index.embedder import Embedder
 
 _NO = re.compile(r"\b(?:no|not|never|neither|nor|cannot|without|n[o']t)\b|n['’]t\b", re.IGNORECASE)
+_NUMBER = rf"[\[(](?P<number>{numbers.RULE})[\])]"
+_CITATION = re.compile(rf"\s*{_NUMBER}$")  # at the end of a sentence
+_STRAY = re.compile(rf"(?P<end>[.!?])\s+(?P<citation>{_NUMBER})\.?")  # behind the full stop
 _COVERED = 0.75  # share of a sentence's words that the rule or the question must have
 _SIMILAR = 0.55  # cosine of the sentence and a sentence of the rule, at least
 
 
+class Sentence(NamedTuple):
+    """A sentence of the model, and the rule that it cites."""
+
+    text: str  # without its citation and full stop
+    number: str
+
+
 def supported(
     raw: str, asked: str, rules: Sequence[Rule], embedder: "Embedder"
-) -> tuple[list[tuple[str, Rule]], int]:
-    """The model's sentences that one of these rules supports, and how many none supports."""
-    said = whole_sentences(raw)
-    by = [attribute(one, asked, rules, embedder) for one in said]
-    kept = [(one, rule) for one, rule in zip(said, by, strict=True) if rule is not None]
-    return kept, len(said) - len(kept)
+) -> tuple[list[Sentence], int]:
+    """The model's sentences that one of these rules supports, and how many none supports.
+
+    A sentence that cites a rule is set against that one; one that cites none, as a model may write
+    whose decoding is not constrained, against all.
+    """
+    kept: list[Sentence] = []
+    found = split_sentences(raw)
+    by_number = {rule.number: rule for rule in rules}
+    for text, number in found:
+        against = [by_number[number]] if number in by_number else rules
+        rule = attribute(f"{text}.", asked, against, embedder)
+        if rule is not None:
+            kept.append(Sentence(text, rule.number))
+    return kept, len(found) - len(kept)
 
 
-def whole_sentences(raw: str) -> list[str]:
-    """A model's sentences, at most three, without one that broke off at the limit."""
-    plain = " ".join(raw.split())
-    found = [s for s in citations.sentences(plain) if s[-1:] in ".!?”\"'"]
-    return list(dict.fromkeys(found))[:3]
+def split_sentences(raw: str) -> list[tuple[str, str | None]]:
+    """A model's sentences, at most three, each with the number it ends in, if any.
+
+    One that broke off at the limit is left out.
+    """
+    found: dict[tuple[str, str | None], None] = {}
+    plain = _STRAY.sub(r" \g<citation>\g<end>", " ".join(raw.split()))
+    for sentence in citations.sentences(plain):
+        if sentence[-1:] not in ".!?”\"'])":
+            continue
+        text = sentence.rstrip(".!?")
+        cited = _CITATION.search(text)
+        own = text[: cited.start()] if cited else text
+        if own.strip():
+            found[own.strip(), cited["number"] if cited else None] = None
+    return list(found)[:MAX_SENTENCES]
 
 
 def attribute(

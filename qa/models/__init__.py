@@ -1,7 +1,7 @@
 """Language models behind one small protocol, chosen by one setting.
 
 The setting `model` is one of:
-  smollm2-135m                        the embedded default
+  qwen2.5-coder-1.5b                  a name of catalog.toml; this one is the default
   none                                no language model: the decisive rules, quoted
   ./model.gguf                        a GGUF file
   llama3.2@http://127.0.0.1:11434/v1  a model of an OpenAI-compatible server
@@ -9,14 +9,17 @@ The setting `model` is one of:
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from index.errors import SticklerError
+from index.errors import Action, Remedy, SticklerError
 
-DEFAULT = "smollm2-135m"
+DEFAULT = "qwen2.5-coder-1.5b"
 NONE = "none"
 BOOK = "book"  # what answers where a rule is asked for by number or name: no model at all
+
+Probabilities = Mapping[str, float]  # of the words that an answer may open with
 
 
 class Prompt(NamedTuple):
@@ -24,6 +27,42 @@ class Prompt(NamedTuple):
 
     system: str
     user: str
+    examples: tuple[tuple[str, str], ...] = ()  # worked examples, (user, assistant); fixed too
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The prompt as a chat; half a surrogate, which no JSON parser takes, turns into '?'."""
+        turns = [("system", self.system)] if self.system else []
+        for question, answer in self.examples:
+            turns += [("user", question), ("assistant", answer)]
+        turns.append(("user", self.user))
+        return [
+            {"role": role, "content": text.encode(errors="replace").decode()}
+            for role, text in turns
+        ]
+
+
+def no_opening(_: Probabilities | None) -> str:
+    """Leaves the opening to the model."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One answer that is wanted of a model."""
+
+    prompt: Prompt
+    limit: int  # tokens of the answer; 0: only the probabilities of its opening are wanted
+    options: tuple[str, ...] = ()  # words whose probability to open the answer is wanted
+    opening: Callable[[Probabilities | None], str] = no_opening  # what the answer then begins with
+    citable: tuple[str, ...] = ()  # rules: every sentence ends with one, where the back end can
+
+
+class Generation(NamedTuple):
+    """What came of a request."""
+
+    text: str
+    probabilities: Probabilities | None = None  # None where none were asked for or none reported
 
 
 class Model(Protocol):
@@ -39,36 +78,50 @@ class Model(Protocol):
     def count(self, text: str) -> int:
         """How many tokens a text takes."""
 
-    def generate(self, prompts: Sequence[Prompt], limit: int) -> list[str]:
-        """An answer to each prompt, of at most `limit` tokens."""
+    def generate(self, requests: Sequence[Request]) -> list[Generation]:
+        """What comes of each request."""
 
-    def stream(self, prompt: Prompt, limit: int, stop: threading.Event) -> Iterator[str]:
-        """The pieces of an answer as they come; ends at once when `stop` is set."""
+    def stream(self, request: Request, stop: threading.Event) -> Iterator[Probabilities | str]:
+        """The probabilities, if they were asked for and are known, then the answer in pieces, its
+        opening first; ends at once when `stop` is set."""
 
 
 def load(name: str) -> Model | None:
     """The model of a setting, loaded; None for 'none'."""
+    from qa.models import catalog
+
     if name == NONE:
         return None
-    if name == DEFAULT:
-        from qa.models import embedded
+    if name in catalog.catalog():
+        from qa.models.gguf import GgufModel
 
-        return embedded.load()
+        path = catalog.find(name)
+        if path is None:
+            raise SticklerError(
+                f"The language model {name} is not on this machine yet",
+                Remedy(Action.GET_MODEL, name),
+            )
+        return GgufModel(path, name=name)
     if "://" in name:
-        from qa.models.server import Server
+        from qa.models.server import ServerModel
 
-        return Server(name)
+        return ServerModel(name)
     if name.endswith(".gguf"):
-        from qa.models.gguf import Gguf
+        from qa.models.gguf import GgufModel
 
-        return Gguf(name)
-    from qa.models.local import Local
+        return GgufModel(name)
+    from qa.models.transformers_model import TransformersModel
 
-    return Local(name)
+    return TransformersModel(name)
 
 
-def notice_without(name: str, error: SticklerError) -> str:
-    """What is said where the embedded model fails to load; one that was asked for has to be had."""
-    if name != DEFAULT:
-        raise error
-    return f"No language model could be loaded: {error}"
+def collect(pieces: Iterator[Probabilities | str]) -> Generation:
+    """A stream as a whole."""
+    probabilities: Probabilities | None = None
+    text = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            text.append(piece)
+        else:
+            probabilities = piece
+    return Generation("".join(text).strip(), probabilities)

@@ -1,35 +1,44 @@
-"""A GGUF file, run in this process by llama.cpp: Gguf("./model.gguf")."""
+"""A GGUF file, run in this process by llama.cpp: GgufModel("./model.gguf").
+
+The fixed part of a prompt (instructions and worked examples) is read once and kept; every answer
+begins from there, so that none depends on what was asked before. Several answers are written side
+by side, each in a slot of its own.
+"""
 
 import hashlib
 import http.client
 import itertools
 import json
+import math
 import os
+import queue
 import secrets
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from index import files
 from index.errors import Action, Remedy, SticklerError
-from qa.models import Prompt
-from qa.models.server import Give, from_thread, messages
+from qa.models import Generation, Probabilities, Prompt, Request, collect
+from qa.models.grammar import answer_grammar
+from qa.models.server import Give, from_thread
 
-if TYPE_CHECKING:
-    import gguf
-
-CONTEXT = 4096
+CONTEXT = 4096  # tokens of one slot
+SLOTS = 4  # answers that are written side by side
 _END = 1 << 20
 # Tokens of a prompt that are read between two looks at the stop: more is hardly faster on a CPU.
 _STEP = 64
-_INSTALL = "run 'pip install xllamacpp gguf'"
+_TOP = 64  # of the likeliest openings, those that are looked at
+_UNLIKELY = 1e-9  # what is taken for the probability of an opening that is not among them
+_INSTALL = "run 'pip install xllamacpp'"
 
 
-class Gguf:
-    """A model with its own chat template, decoding greedily, one answer at a time."""
+class GgufModel:
+    """A model with its own chat template, decoding greedily."""
 
     def __init__(self, path: str | Path, threads: int | None = None, name: str = "") -> None:
         self.path = Path(path).expanduser()
@@ -37,12 +46,15 @@ class Gguf:
         self.threads = threads or _threads()
         _check(self.path)
         self._key = secrets.token_hex()
-        self._kept = tempfile.TemporaryDirectory(prefix="stickler-")
-        self._system: str | None = None  # whose reading is kept
-        self._busy = threading.Lock()  # one answer at a time
-        self._engine = self._started()
+        self._folder = tempfile.TemporaryDirectory(prefix="stickler-")
+        self._prefix_lock = threading.Lock()
+        self._prefix: tuple[Prompt, str] | None = None  # whose fixed part is kept, and as what file
+        self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for slot in range(SLOTS):
+            self._free.put(slot)
+        self._engine = self._start()
         # What llama.cpp says, for it keeps to what the model was trained for.
-        self.context = int(self._asked("GET", "/props")["default_generation_settings"]["n_ctx"])
+        self.context = int(self._call("GET", "/props")["default_generation_settings"]["n_ctx"])
 
     @cached_property
     def hash(self) -> str:
@@ -57,83 +69,140 @@ class Gguf:
     def count(self, text: str) -> int:
         return len(self._tokens(text.encode(errors="replace").decode()))
 
-    def generate(self, prompts: Sequence[Prompt], limit: int) -> list[str]:
-        answers = ("".join(self.stream(prompt, limit, threading.Event())) for prompt in prompts)
-        return [answer.strip() for answer in answers]
+    def generate(self, requests: Sequence[Request]) -> list[Generation]:
+        if len(requests) == 1:
+            return [self._whole(requests[0])]
+        with ThreadPoolExecutor(SLOTS) as pool:
+            return list(pool.map(self._whole, requests))
 
-    def stream(self, prompt: Prompt, limit: int, stop: threading.Event) -> Iterator[str]:
-        request = {
-            "messages": messages(prompt),
-            "temperature": 0,
-            "max_tokens": limit,
-            "stream": True,
-            "return_progress": True,  # a look at the stop while the prompt is read
-            "cache_prompt": True,  # of the fixed part only: see _restore
-        }
-        problem: list[Any] = []
+    def _whole(self, request: Request) -> Generation:
+        return collect(self.stream(request, threading.Event()))
 
+    def stream(self, request: Request, stop: threading.Event) -> Iterator[Probabilities | str]:
         def work(give: Give) -> None:
-            def take(event: dict[str, Any]) -> bool:
-                if "error" in event:
-                    problem.append(event["error"])
-                    return True
-                return give(event["choices"][0]["delta"].get("content") or "")
-
-            with self._busy:
-                if stop.is_set():
-                    return
-                self._restore(prompt.system)
-                self._engine.handle_chat_completions(request, take)
-            if problem:
-                raise self._failed(problem[0])
+            with self._slot(stop) as slot:
+                if slot is not None:
+                    self._answer(request, slot, give)
 
         yield from from_thread(work, stop)
 
-    def _restore(self, system: str) -> None:
-        """Put the fixed part of the prompt, read once, back as all that the model has in mind.
+    def _answer(self, request: Request, slot: int, give: Give) -> None:
+        """Read the prompt, look at how an answer may open, then write it."""
+        self._restore(request.prompt, slot)
+        text = self._template(request.prompt)
+        probabilities = None
+        if request.options:
+            probabilities = self._probabilities(text, request.options, slot, give)
+            if probabilities is None or give(probabilities) or not request.limit:
+                return
+        opening = request.opening(probabilities)
+        if opening and give(opening):
+            return
+        body: dict[str, Any] = {"prompt": text + opening, "n_predict": request.limit}
+        if request.citable:
+            # A sentence follows what was decided, or what it completes, after a space.
+            lead = '" "' if opening else ""
+            body["grammar"] = answer_grammar(request.citable, lead)
+        self._complete(body, slot, lambda choice: give(choice.get("text") or ""))
+
+    def _probabilities(
+        self, text: str, options: Sequence[str], slot: int, give: Give
+    ) -> Probabilities | None:
+        """How likely the answer opens with each of these words; None where it was stopped."""
+        found: list[Any] = []
+
+        def take(choice: dict[str, Any]) -> bool:
+            if logprobs := choice.get("logprobs"):
+                found.extend(logprobs["content"])
+            return give("")
+
+        self._complete({"prompt": text, "n_predict": 1, "n_probs": _TOP}, slot, take)
+        if not found:
+            return None
+        likely = {each["token"]: math.exp(each["logprob"]) for each in found[0]["top_logprobs"]}
+        return {option: likely.get(option, _UNLIKELY) for option in options}
+
+    def _complete(self, body: dict[str, Any], slot: int, take: Any) -> None:
+        """One completion in a slot; `take` hears of each piece and may end it."""
+        problem: list[Any] = []
+
+        def hear(event: dict[str, Any]) -> bool:
+            if "error" in event:
+                problem.append(event["error"])
+                return True
+            return any(take(choice) for choice in event.get("choices") or [{}])
+
+        request = {
+            **body,
+            "id_slot": slot,
+            "temperature": 0,
+            "stream": True,
+            "return_progress": True,  # a look at the stop while the prompt is read
+            "cache_prompt": True,
+        }
+        self._engine.handle_completions(request, hear)
+        if problem:
+            raise self._failure(problem[0])
+
+    @contextmanager
+    def _slot(self, stop: threading.Event) -> Iterator[int | None]:
+        """A slot to write in, waited for; None where it was stopped meanwhile."""
+        slot: int | None = None
+        while slot is None and not stop.is_set():
+            try:
+                slot = self._free.get(timeout=0.05)
+            except queue.Empty:
+                continue
+        try:
+            yield None if stop.is_set() else slot
+        finally:
+            if slot is not None:
+                self._free.put(slot)
+
+    def _restore(self, prompt: Prompt, slot: int) -> None:
+        """Put the fixed part of the prompt, read once, back as all that the slot has in mind.
 
         What llama.cpp would keep of the last prompt is faster still by little, and can change an
         answer with what was asked before it.
         """
-        kept = Path(self._kept.name) / "fixed"
-        if system != self._system or not kept.exists():  # the system may have cleared its folder
-            kept.parent.mkdir(exist_ok=True)
-            self._read_once(system)
-            self._asked("POST", "/slots/0?action=save", {"filename": kept.name})
-            self._system = system
-        self._asked("POST", "/slots/0?action=restore", {"filename": kept.name})
+        fixed = prompt._replace(user="")
+        with self._prefix_lock:
+            known, name = self._prefix or (None, "")
+            if fixed != known or not (Path(self._folder.name) / name).exists():
+                name = hashlib.sha256(repr(fixed).encode()).hexdigest()[:16]
+                Path(self._folder.name).mkdir(exist_ok=True)  # the system may have cleared it
+                self._read_fixed(fixed, slot)
+                self._call("POST", f"/slots/{slot}?action=save", {"filename": name})
+                self._prefix = (fixed, name)
+        self._call("POST", f"/slots/{slot}?action=restore", {"filename": name})
 
-    def _read_once(self, system: str) -> None:
-        """Let the model read what all prompts with this system part begin with."""
-        texts = [
-            self._asked("POST", "/apply-template", {"messages": messages(Prompt(system, user))})
-            for user in "ab"
-        ]
-        one, other = (self._tokens(text["prompt"], special=True) for text in texts)
-        same = sum(
-            1
-            for _ in itertools.takewhile(
-                lambda pair: pair[0] == pair[1], zip(one, other, strict=False)
-            )
-        )
-        body = {"prompt": one[:same], "n_predict": 0, "cache_prompt": False}
-        self._asked("POST", "/completion", body)
+    def _read_fixed(self, fixed: Prompt, slot: int) -> None:
+        """Let the model read what all prompts with this fixed part begin with."""
+        texts = [self._template(fixed._replace(user=user)) for user in "ab"]
+        one, other = (self._tokens(text, special=True) for text in texts)
+        pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+        same = sum(1 for _ in pairs)
+        body = {"prompt": one[:same], "n_predict": 0, "cache_prompt": False, "id_slot": slot}
+        self._call("POST", "/completion", body)
+
+    def _template(self, prompt: Prompt) -> str:
+        text: str = self._call("POST", "/apply-template", {"messages": prompt.messages})["prompt"]
+        return text
 
     def _tokens(self, text: str, special: bool = False) -> list[int]:
         body = {"content": text, "add_special": special, "parse_special": special}
-        tokens: list[int] = self._asked("POST", "/tokenize", body)["tokens"]
+        tokens: list[int] = self._call("POST", "/tokenize", body)["tokens"]
         return tokens
 
-    def _started(self) -> Any:
+    def _start(self) -> Any:
         try:
             import xllamacpp
         except ImportError:
-            raise SticklerError(
-                f"GGUF files need llama.cpp, which is not here: {_INSTALL}."
-            ) from None
+            raise SticklerError("GGUF files need llama.cpp, which is not here", _INSTALL) from None
         setup = xllamacpp.CommonParams()
         setup.model.path = str(self.path)
-        setup.n_ctx = CONTEXT
+        setup.n_ctx, setup.n_parallel = CONTEXT * SLOTS, SLOTS
+        setup.kv_unified = False
         setup.n_batch = setup.n_ubatch = _STEP
         setup.cpuparams.n_threads = setup.cpuparams_batch.n_threads = self.threads
         setup.enable_reasoning = 0  # thoughts would use the limit up
@@ -143,7 +212,7 @@ class Gguf:
         # llama.cpp always listens on the loopback address: only for who knows the key.
         setup.hostnames, setup.port, setup.api_keys = ["127.0.0.1"], 0, [self._key]
         setup.cors_origins, setup.ui, setup.endpoint_slots, setup.offline = "", False, True, True
-        setup.slot_save_path, setup.n_parallel = f"{self._kept.name}/", 1
+        setup.slot_save_path = f"{self._folder.name}/"
         try:
             return xllamacpp.Server(setup)
         except (RuntimeError, ValueError):
@@ -153,22 +222,22 @@ class Gguf:
                 Remedy(Action.CHOOSE_MODEL),
             ) from None
 
-    def _asked(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         place = self._engine.listening_address.removeprefix("http://")
-        connection = http.client.HTTPConnection(place, timeout=60)
+        connection = http.client.HTTPConnection(place, timeout=600)
         headers = {"Authorization": f"Bearer {self._key}", "Connection": "close"}
         try:
             connection.request(method, path, json.dumps(body) if body else None, headers)
             answer = json.loads(connection.getresponse().read())
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise self._failed({"message": str(error)}) from None
+            raise self._failure({"message": str(error)}) from None
         finally:
             connection.close()
         if "error" in answer:
-            raise self._failed(answer["error"])
+            raise self._failure(answer["error"])
         return answer
 
-    def _failed(self, error: dict[str, Any]) -> SticklerError:
+    def _failure(self, error: dict[str, Any]) -> SticklerError:
         if error.get("type") == "exceed_context_size_error":
             return SticklerError(
                 f"The prompt has {error['n_prompt_tokens']} tokens, {self.name} takes "
@@ -178,69 +247,6 @@ class Gguf:
             f"llama.cpp failed with {self.path} ({str(error.get('message'))[:200]})",
             Remedy(Action.CHOOSE_MODEL),
         )
-
-
-def to_f16(source: Path, target: Path) -> None:
-    """Write a GGUF file anew, its quantised tensors as F16.
-
-    SmolLM2-135M talks nonsense in llama.cpp as long as it is quantised, be it to 4 bits or to 8;
-    the same weights as F16 talk sense.
-    """
-    try:
-        import gguf
-    except ImportError:
-        raise SticklerError(f"The package gguf is not installed: {_INSTALL}.") from None
-    _check(source)
-    try:
-        reader = gguf.GGUFReader(source)
-        with files.explained(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=target.parent, prefix=".making-") as folder:
-                beside = Path(folder) / target.name
-                _write_f16(reader, beside)
-                os.replace(beside, target)
-    except (ValueError, LookupError, TypeError, NotImplementedError) as error:
-        raise SticklerError(
-            f"{source} is cut off, damaged, or of an unknown kind ({type(error).__name__}): "
-            "download it again."
-        ) from None
-
-
-def _write_f16(reader: "gguf.GGUFReader", place: Path) -> None:
-    import gguf
-    import numpy as np
-
-    fields, keys = reader.fields, gguf.Keys.General
-    writer = gguf.GGUFWriter(place, fields[keys.ARCHITECTURE].contents())
-    if keys.ALIGNMENT in fields:
-        writer.data_alignment = fields[keys.ALIGNMENT].contents()
-    for field in fields.values():
-        if field.name.startswith("GGUF.") or field.name in {keys.ARCHITECTURE, keys.FILE_TYPE}:
-            continue  # which the writer adds itself
-        kind, *inner = field.types
-        if (value := field.contents()) != []:  # the writer refuses an empty list
-            writer.add_key_value(field.name, value, kind, sub_type=inner[-1] if inner else None)
-    writer.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
-
-    quantised = {t.name for t in reader.tensors if gguf.GGML_QUANT_SIZES[t.tensor_type][0] > 1}
-    for t in reader.tensors:
-        if t.name in quantised:
-            half = np.dtype(np.float16)
-            shape = t.shape.tolist()[::-1]
-            writer.add_tensor_info(t.name, shape, half, t.n_elements * half.itemsize)
-        else:  # F32, as all that have one dimension are, F16 or BF16
-            writer.add_tensor_info(t.name, t.data.shape, t.data.dtype, t.n_bytes, t.tensor_type)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_ti_data_to_file()
-    for t in reader.tensors:  # one at a time: a model may be larger than the memory
-        if t.name in quantised:
-            writer.write_tensor_data(gguf.dequantize(t.data, t.tensor_type).astype(np.float16))
-        else:
-            writer.write_tensor_data(t.data)
-    writer.close()
-    with place.open("r+b") as file:
-        os.fsync(file.fileno())
 
 
 def _threads() -> int:

@@ -19,22 +19,24 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from index.errors import Action, Remedy, SticklerError
-from qa.models import Prompt
+from qa.models import Generation, Probabilities, Request, collect
 
 CONNECT_SECONDS = 5.0
 PIECE_SECONDS = 60.0  # between two signs of life
 BACK_OFF = (0.3, 1.0)  # seconds before the second try and before the third
 KEY = "STICKLER_API_KEY"
 _BUSY = {429, 502, 503}
+_TOP = 20  # of the likeliest openings, those that are asked for
 _MOST = 1 << 24  # bytes of one line, or of an answer that does not stream
 _POLL = 0.02
 _ADDRESS = "check the address, which mostly ends in /v1"
 _OTHER = Remedy(Action.CHOOSE_MODEL)
 
-Give = Callable[[str], bool]  # hands a piece over; True says that no other is wanted
+Piece = Probabilities | str
+Give = Callable[[Piece], bool]  # hands a piece over; True says that no other is wanted
 
 
-class Server:
+class ServerModel:
     """A model behind an address; no question leaves before one is asked."""
 
     context = 4096
@@ -52,43 +54,48 @@ class Server:
         """An estimate: a server does not say."""
         return math.ceil(len(text) / 3.5)
 
-    def generate(self, prompts: Sequence[Prompt], limit: int) -> list[str]:
+    def generate(self, requests: Sequence[Request]) -> list[Generation]:
         # One after the other and streamed, so that neither a place in the server's queue nor a
         # long answer passes for a time-out.
-        answers = ("".join(self.stream(prompt, limit, threading.Event())) for prompt in prompts)
-        return [answer.strip() for answer in answers]
+        return [collect(self.stream(request, threading.Event())) for request in requests]
 
-    def stream(self, prompt: Prompt, limit: int, stop: threading.Event) -> Iterator[str]:
-        body = {
-            "model": self.model,
-            "messages": messages(prompt),
-            "temperature": 0,
-            "max_tokens": limit,
-            "stream": True,
-        }
-        call = _Call(self.address, "/chat/completions", body)
+    def stream(self, request: Request, stop: threading.Event) -> Iterator[Piece]:
+        """The answer opens as the server lets it: not every server continues what was begun."""
+        if request.options:
+            probabilities = self._probabilities(request)
+            if probabilities is not None:
+                yield probabilities
+        if not request.limit:
+            return
+        call = self._call(request, max_tokens=request.limit, stream=True)
         try:
             yield from from_thread(call.pieces, stop)
         finally:
             call.cut()
 
+    def _probabilities(self, request: Request) -> Probabilities | None:
+        """How likely each option opens the answer; None where the server does not report it."""
+        call = self._call(request, max_tokens=1, logprobs=True, top_logprobs=_TOP, stream=False)
+        with suppress(SticklerError):
+            return call.probabilities(request.options)
+        return None
 
-def messages(prompt: Prompt) -> list[dict[str, str]]:
-    """A prompt as a chat; half a surrogate, which no JSON parser takes, turns into '?'."""
-    parts = {"system": prompt.system, "user": prompt.user}
-    return [
-        {"role": role, "content": text.encode(errors="replace").decode()}
-        for role, text in parts.items()
-        if text
-    ]
+    def _call(self, request: Request, **more: Any) -> "_Call":
+        body = {
+            "model": self.model,
+            "messages": request.prompt.messages,
+            "temperature": 0,
+            **more,
+        }
+        return _Call(self.address, "/chat/completions", body)
 
 
-def from_thread(work: Callable[[Give], None], stop: threading.Event) -> Iterator[str]:
+def from_thread(work: Callable[[Give], None], stop: threading.Event) -> Iterator[Piece]:
     """What `work` gives in a thread of its own, so that a stop need not wait for a piece."""
-    given: queue.SimpleQueue[str | BaseException | None] = queue.SimpleQueue()
+    given: queue.SimpleQueue[Piece | BaseException | None] = queue.SimpleQueue()
     left = threading.Event()
 
-    def give(piece: str) -> bool:
+    def give(piece: Piece) -> bool:
         if piece:
             given.put(piece)
         # The last: Python waits at its end for this thread, which then must not go on for long.
@@ -145,6 +152,17 @@ class _Call:
         if not names:
             raise self._error("offers no model", "load one there", _OTHER)
         return names
+
+    def probabilities(self, options: Sequence[str]) -> Probabilities | None:
+        """Of the first word of an answer, from a response that has log-probabilities."""
+        with closing(self._opened()) as response:
+            answer = self._json(self._read(response.read))
+        try:
+            first = answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+            likely = {str(each["token"]).strip(): math.exp(each["logprob"]) for each in first}
+        except (LookupError, TypeError, ValueError):
+            return None
+        return {option: likely.get(option, 0.0) for option in options} if likely else None
 
     def pieces(self, give: Give) -> None:
         """An answer, streamed or whole."""

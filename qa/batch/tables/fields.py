@@ -19,7 +19,18 @@ from qa.batch.tables import Row
 from qa.batch.tables.columns import clashing
 
 DEFAULT = (
-    *("id", "question", "verdict", "text", "abstained", "reason", "confidence", "citations"),
+    *(
+        "id",
+        "question",
+        "verdict",
+        "verdict_confidence",
+        "text",
+        "generated",
+        "abstained",
+        "reason",
+        "confidence",
+        "citations",
+    ),
     *("edition", "model", "error"),
 )
 # Every field of an answer, and what it is in a table that has types.
@@ -29,7 +40,9 @@ OWN = {
     "question": "text",
     "standalone_question": "text",
     "verdict": "text",
+    "verdict_confidence": "float",
     "text": "text",
+    "generated": "text",
     "raw": "text",
     "unsupported": "int",
     "abstained": "bool",

@@ -1,0 +1,25 @@
+"""The form of an answer as a grammar of llama.cpp (GBNF): short sentences, each with its rule.
+
+A rule that was not shown cannot be cited: its number cannot be written.
+"""
+
+from collections.abc import Sequence
+
+MAX_SENTENCES = 3
+_LEAST, _MOST = 12, 220  # characters of a sentence
+
+
+def answer_grammar(citable: Sequence[str], lead: str = "") -> str:
+    """One to three sentences, each ending in the number of one of these rules.
+
+    `lead` is what stands before the first, as GBNF.
+    """
+    numbers = " | ".join(f'"{number}"' for number in citable)
+    return "\n".join(
+        [
+            f'root ::= {lead} sentence (" " sentence){{0,{MAX_SENTENCES - 1}}}',
+            'sentence ::= text " [" number "]."',
+            rf"text ::= [^.!?\[\]\n<> ] [^.!?\[\]\n<>]{{{_LEAST},{_MOST}}}",
+            f"number ::= {numbers}",
+        ]
+    )

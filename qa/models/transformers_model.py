@@ -1,0 +1,168 @@
+"""Instruct models in transformers: a folder, or a Hugging Face id."""
+
+import copy
+import threading
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from index import files
+from index.errors import Action, Remedy, SticklerError
+from qa.models import Generation, Probabilities, Prompt, Request, collect
+
+
+class TransformersModel:
+    """A causal language model with a chat template, decoding greedily."""
+
+    def __init__(self, name: str) -> None:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        self.name = name
+        self._folder = str(Path(name).expanduser())
+        if name[:1] in "./~" and not Path(self._folder).exists():
+            raise self._unloadable("there is no such folder")
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        # Half precision is slow on a CPU, and the reason to have a GPU.
+        dtype = torch.float32 if device == "cpu" else "auto"
+        try:
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(self._folder, padding_side="left")
+            model: Any = AutoModelForCausalLM.from_pretrained(self._folder, dtype=dtype)
+        except (OSError, ValueError, ImportError) as error:
+            raise self._unloadable(str(error).strip().split("\n")[0][:200]) from None
+        if self._tokenizer.chat_template is None:
+            raise SticklerError(
+                f"The language model '{name}' has no chat template: choose an instruct model."
+            )
+        if self._tokenizer.pad_token_id is None:
+            self._tokenizer.pad_token = self._tokenizer.eos_token
+        self._model = model.to(device).eval()
+        self.context = int(getattr(model.config, "max_position_embeddings", 2048))
+        self._busy = threading.Lock()  # one generation at a time
+        self._prefix: tuple[Prompt, Any, Any] | None = None  # fixed part, its tokens, their cache
+
+    def _unloadable(self, reason: str) -> SticklerError:
+        return SticklerError(
+            f"The language model '{self.name}' cannot be loaded ({reason})",
+            "name a folder, a Hugging Face id, a .gguf file or a server",
+            Remedy(Action.CHOOSE_NO_MODEL),
+        )
+
+    @cached_property
+    def hash(self) -> str:
+        place = Path(self._folder)
+        if not place.is_dir():
+            from huggingface_hub import snapshot_download
+
+            place = Path(snapshot_download(self._folder, local_files_only=True))
+        return files.fingerprint(place)
+
+    def count(self, text: str) -> int:
+        return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def generate(self, requests: Sequence[Request]) -> list[Generation]:
+        return [collect(self.stream(request, threading.Event())) for request in requests]
+
+    def stream(self, request: Request, stop: threading.Event) -> Iterator[Probabilities | str]:
+        from transformers import TextIteratorStreamer
+
+        text = self._template(request.prompt)
+        probabilities = None
+        if request.options and not stop.is_set():
+            probabilities = self._probabilities(text, request.options)
+            yield probabilities
+        if not request.limit or stop.is_set():
+            return
+        if opening := request.opening(probabilities):
+            yield opening
+        streamer = TextIteratorStreamer(self._tokenizer, skip_prompt=True, skip_special_tokens=True)
+        failure: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                with self._busy:
+                    if not stop.is_set():
+                        self._run(request.prompt, text + opening, request.limit, streamer, stop)
+            except Exception as error:
+                failure.append(error)
+            finally:
+                streamer.end()  # type: ignore[no-untyped-call]
+
+        worker = threading.Thread(target=work, daemon=True)
+        worker.start()
+        try:
+            yield from filter(None, streamer)
+        finally:
+            stop.set()
+            worker.join()
+        if failure:
+            raise failure[0]
+
+    def _probabilities(self, text: str, options: Sequence[str]) -> Probabilities:
+        """How likely the answer opens with the first token of each option."""
+        import torch
+
+        firsts = [
+            self._tokenizer(each, add_special_tokens=False)["input_ids"][0] for each in options
+        ]
+        with self._busy, torch.inference_mode():
+            logits = self._model(**self._inputs(text), logits_to_keep=1).logits[0, -1].float()
+        likely = logits.softmax(-1)[firsts].tolist()
+        return dict(zip(options, likely, strict=True))
+
+    def _template(self, prompt: Prompt) -> str:
+        text: str = self._tokenizer.apply_chat_template(
+            prompt.messages, add_generation_prompt=True, tokenize=False
+        )
+        return text
+
+    def _inputs(self, text: str) -> Any:
+        inputs = self._tokenizer(text, add_special_tokens=False, return_tensors="pt")
+        return inputs.to(self._model.device)
+
+    def _run(
+        self, prompt: Prompt, text: str, limit: int, streamer: Any, stop: threading.Event
+    ) -> None:
+        import torch
+        from transformers import StoppingCriteria, StoppingCriteriaList
+
+        class Stopped(StoppingCriteria):
+            """Watches the event: only this ends a generation under way."""
+
+            def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:
+                return input_ids.new_full((input_ids.shape[0],), stop.is_set(), dtype=torch.bool)
+
+        inputs = self._inputs(text)
+        with torch.inference_mode():
+            self._model.generate(
+                **inputs,
+                max_new_tokens=limit,
+                do_sample=False,
+                past_key_values=self._cached_prefix(prompt, inputs["input_ids"]),
+                pad_token_id=self._tokenizer.pad_token_id,
+                streamer=streamer,
+                stopping_criteria=StoppingCriteriaList([Stopped()]),
+            )
+
+    def _cached_prefix(self, prompt: Prompt, ids: Any) -> Any:
+        """The cache of the prompt's fixed part, computed once and copied for each question."""
+        import torch
+        from transformers import DynamicCache
+
+        fixed = prompt._replace(user="")
+        if self._prefix is None or self._prefix[0] != fixed:
+            texts = [self._template(fixed._replace(user=user)) for user in "ab"]
+            one, other = (self._inputs(text)["input_ids"] for text in texts)
+            width = min(one.shape[1], other.shape[1])
+            same = int((one[0, :width] == other[0, :width]).long().cumprod(0).sum())
+            cache = DynamicCache(config=self._model.config)
+            with torch.inference_mode():
+                self._model(one[:, :same], past_key_values=cache, use_cache=True)
+            self._prefix = (fixed, one[:, :same], cache)
+        _, tokens, cache = self._prefix
+        if not torch.equal(ids[:, : tokens.shape[1]], tokens):
+            return None
+        return copy.deepcopy(cache)

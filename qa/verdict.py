@@ -1,0 +1,79 @@
+"""Yes, no or unclear: read from the probabilities with which a model would open its answer.
+
+Whether a question asks for a yes or no at all shows in how much of the probability the two have
+together. How sure the model may be is fitted for each model by `stickler eval calibrate`; the
+table is verdict.json. Below the threshold the verdict is "unclear".
+"""
+
+import json
+import math
+import re
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from qa.models import Probabilities
+
+Value = Literal["yes", "no", "unclear"]
+
+OPTIONS = ("Yes", "No")
+CALIBRATION = Path(__file__).with_name("verdict.json")
+ASKED = 0.5  # share of yes and no together from which on a question asks for one of them
+_TINY = 1e-9
+_OPENING = re.compile(r"\W*(yes|no)\b[.,:;!]?\s*", re.IGNORECASE)
+# What an answer begins with once its verdict is known; an unclear one only says what a rule says.
+_OPENINGS: dict[Value, str] = {"yes": "Yes.", "no": "No.", "unclear": "The rule says that"}
+
+
+class Verdict(NamedTuple):
+    value: Value
+    confidence: float | None  # that the answer's yes or no is right; None where nobody knows
+
+
+class Calibration(NamedTuple):
+    """From log-odds of yes over no to the probability that yes is right."""
+
+    slope: float = 1.0
+    intercept: float = 0.0
+    threshold: float = 0.8  # confidence below which a verdict is unclear
+
+
+def log_odds(probabilities: Probabilities) -> float:
+    """Of yes over no."""
+    yes, no = (max(probabilities.get(option, 0.0), _TINY) for option in OPTIONS)
+    return math.log(yes / no)
+
+
+def asks_for_one(probabilities: Probabilities) -> bool:
+    """True where the model would answer with yes or no."""
+    return sum(probabilities.get(option, 0.0) for option in OPTIONS) >= ASKED
+
+
+def judge(probabilities: Probabilities | None, model: str) -> Verdict | None:
+    """The verdict of a model; None where the question asks for none, or nothing is known."""
+    if probabilities is None or not asks_for_one(probabilities):
+        return None
+    slope, intercept, threshold = calibration(model)
+    yes = 1 / (1 + math.exp(-max(-50.0, min(50.0, slope * log_odds(probabilities) + intercept))))
+    confidence = round(max(yes, 1 - yes), 3)
+    if confidence < threshold:
+        return Verdict("unclear", confidence)
+    return Verdict("yes" if yes >= 0.5 else "no", confidence)
+
+
+def opening(verdict: Verdict | None) -> str:
+    """What an answer with this verdict begins with."""
+    return _OPENINGS[verdict.value] if verdict else ""
+
+
+def split(raw: str) -> tuple[str | None, str]:
+    """The yes or no that an answer opens with, and the rest of it."""
+    match = _OPENING.match(raw)
+    return (match[1].lower(), raw[match.end() :]) if match else (None, raw)
+
+
+@cache
+def calibration(model: str) -> Calibration:
+    """What was fitted for a model; a cautious guess for one that was not measured."""
+    table = json.loads(CALIBRATION.read_text(encoding="utf-8"))
+    return Calibration(**table[model]) if model in table else Calibration()
