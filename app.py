@@ -1,6 +1,6 @@
 """The web page: its frame, its settings, and how it is served. The tabs are in `page/`.
 
-Run as: python app.py (or: stickler serve --port 8000)
+Run as: python app.py
 """
 
 import atexit
@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from index.editions import CURRENT
 from index.errors import SticklerError
-from page import ask_tab, batch_tab, endpoints, evaluate_tab, rules_tab, conversation
+from page import ask_tab, batch_tab, endpoints, evaluate_tab, rules_tab
+from page.components import EVENT, FILES, QUICK, Shared, live_html, read_text
+from page.conversation import BRAND, render_status
 from page.folders import Folders
-from page.middleware import LARGEST_UPLOAD, RequestFilter, is_loopback, password_check
-from page.components import EVENT, FILES, QUICK, Shared, live_html, text_of
-from page.service import LEAST_CITED, MOST_CITED, Service
+from page.middleware import MAX_UPLOAD, RequestFilter, is_loopback, password_check
+from page.remedies import phrase
+from page.service import MAX_CITATIONS, MIN_CITATIONS, Service
 from qa.models import DEFAULT, NONE
 from qa.settings import Settings
 
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 _SYSTEM = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "sans-serif"]
 _MONO = ["ui-monospace", "SFMono-Regular", "Consolas", "monospace"]
-_MOST_WAITING = 120  # events in the queue; the service turns questions away long before
-_MOST_SESSIONS = 300  # whose conversations are remembered
+_MAX_WAITING = 120  # events in the queue; the service turns questions away long before
+_MAX_SESSIONS = 300  # whose conversations are remembered
 
 
 def build(service: Service | None = None) -> "gr.Blocks":
@@ -45,24 +47,27 @@ def build(service: Service | None = None) -> "gr.Blocks":
         endpoints.declare(service)  # first, so that no event of the page takes their names
         timer = gr.Timer(0.7)
         with gr.Row(elem_classes="top"):
-            fetched = rules_tab.fetched(service)
-            hub = live_html("hub", conversation.BRAND, ("open",), server_functions=fetched)
+            functions = rules_tab.server_functions(service)
+            hub = live_html("hub", BRAND, ("open",), server_functions=functions)
             with gr.Accordion("Settings", open=False, elem_classes="settings"):
-                settings = _settings(service)
+                settings = _build_settings(service)
         with gr.Tabs() as tabs:
             shared = Shared(service, hub, tabs, *settings)
             ask_tab.build(shared)
-            arrive, parts = rules_tab.build(shared)
+            fill_rules, rules = rules_tab.build(shared)
             batch_tab.build(shared, folders)
-            runs, lists = evaluate_tab.build(shared)
-        _watch(shared, timer)
-        demo.load(arrive, outputs=parts, **EVENT)
-        demo.load(runs, outputs=lists, **EVENT)
+            fill_lists, lists = evaluate_tab.build(shared)
+        _show_state(shared, timer)
+        demo.load(fill_rules, outputs=rules, **EVENT)
+        demo.load(fill_lists, outputs=lists, **EVENT)
         _free_on_leaving(demo, service, folders)
     return demo
 
 
-def _settings(service: Service) -> "tuple[gr.Dropdown, gr.Checkbox, gr.Dropdown, gr.Slider]":
+def _build_settings(
+    service: Service,
+) -> "tuple[gr.Dropdown, gr.Checkbox, gr.Dropdown, gr.Slider]":
+    """Model, whether its sentences are shown, edition and number of citations."""
     import gradio as gr
 
     own = service.defaults
@@ -75,44 +80,45 @@ def _settings(service: Service) -> "tuple[gr.Dropdown, gr.Checkbox, gr.Dropdown,
         if service.any_model
         else None,
     )
-    words = gr.Checkbox(
+    show_generated = gr.Checkbox(
         own.speaks,
         label="Show the model's own sentences",
         info="Those that a rule supports. The embedded model is too small to be trusted.",
     )
     edition = gr.Dropdown([own.edition], value=own.edition, label="Edition to answer from")
-    cited = gr.Slider(
-        LEAST_CITED, MOST_CITED, value=own.max_citations, step=1, label="Rules to cite, about"
+    max_citations = gr.Slider(
+        MIN_CITATIONS, MAX_CITATIONS, value=own.max_citations, step=1, label="Rules to cite, about"
     )
-    model.input(lambda name: name not in (DEFAULT, NONE), model, words, **QUICK)
-    return model, words, edition, cited
+    model.input(lambda name: name not in (DEFAULT, NONE), model, show_generated, **QUICK)
+    return model, show_generated, edition, max_citations
 
 
-def _watch(shared: Shared, timer: "gr.Timer") -> None:
+def _show_state(shared: Shared, timer: "gr.Timer") -> None:
     """Say what is loading until it is there, and which model and edition answer."""
     import gradio as gr
 
     service = shared.service
 
-    def look(model: str, edition: str, words: bool) -> "tuple[str, gr.Timer]":
+    def refresh(model: str, edition: str, show_generated: bool) -> "tuple[str, gr.Timer]":
         state = service.state
-        newest = next(iter(service.book.editions))
-        shown = conversation.status(state, model, edition or CURRENT, words, newest)
-        return shown, gr.Timer(active=not (state.ready or state.failed))
+        newest = next(iter(service.resources.book.editions))
+        status = render_status(state, model, edition or CURRENT, show_generated, newest)
+        return status, gr.Timer(active=not (state.ready or state.failed))
 
-    chosen = [shared.model, shared.edition, shared.words]
-    timer.tick(look, chosen, [shared.hub, timer], **QUICK)
-    changes = [shared.model.change, shared.edition.change, shared.words.change]
-    gr.on(changes, look, chosen, [shared.hub, timer], **QUICK)
+    inputs = [shared.model, shared.edition, shared.show_generated]
+    timer.tick(refresh, inputs, [shared.hub, timer], **QUICK)
+    changes = [shared.model.change, shared.edition.change, shared.show_generated.change]
+    gr.on(changes, refresh, inputs, [shared.hub, timer], **QUICK)
 
 
 def _free_on_leaving(demo: "gr.Blocks", service: Service, folders: Folders) -> None:
+    """Stop what a visitor is being answered, and remove the visitor's files."""
     import gradio as gr
 
     def leave(request: gr.Request) -> None:
         session = str(request.session_hash)
-        for work in (session, batch_tab.key(session), evaluate_tab.key(session)):
-            service.stop(work)
+        for key in (session, batch_tab.stop_key(session), evaluate_tab.stop_key(session)):
+            service.stop(key)
         folders.leave(session)
 
     demo.unload(leave)
@@ -130,7 +136,7 @@ def _keep_quiet() -> None:
 
 @cache
 def _uploads() -> Path:
-    """One folder for all pages of this process: Gradio looks where it is each time anew."""
+    """One folder for all pages of this process: Gradio looks up where it is each time."""
     own = Path(tempfile.mkdtemp(prefix="stickler-"))
     atexit.register(shutil.rmtree, own, ignore_errors=True)
     return own
@@ -140,7 +146,7 @@ def launch(
     service: Service, host: str = LOOPBACK, port: int | None = None, auth: str | None = None,
     open_browser: bool = False, wait: bool = True,
 ) -> "gr.Blocks":  # fmt: skip
-    """Serve the page; `wait` holds until it is ended."""
+    """Serve the page; `wait` blocks until the server is stopped."""
     check = password_check(auth)
     demo = build(service)
     import gradio as gr
@@ -151,15 +157,16 @@ def launch(
         primary_hue=gr.themes.colors.teal, neutral_hue=gr.themes.colors.stone,
         font=_SYSTEM, font_mono=_MONO, radius_size=gr.themes.sizes.radius_md,
     )  # fmt: skip
-    demo.queue(max_size=_MOST_WAITING, default_concurrency_limit=8)
+    demo.queue(max_size=_MAX_WAITING, default_concurrency_limit=8)
+    middleware = Middleware(RequestFilter, endpoints.NAMES, is_loopback(host))
     options: dict[str, Any] = {
-        "app_kwargs": {"middleware": [Middleware(RequestFilter, endpoints.NAMES, is_loopback(host))]},
+        "app_kwargs": {"middleware": [middleware]},
         "auth": check,
-        "max_file_size": LARGEST_UPLOAD,
+        "max_file_size": MAX_UPLOAD,
         "allowed_paths": [],
-        "state_session_capacity": _MOST_SESSIONS,
+        "state_session_capacity": _MAX_SESSIONS,
         "max_threads": 80,
-        "css": text_of("style.css"),
+        "css": read_text("style.css"),
         "theme": theme,
         "favicon_path": FILES / "icon.svg",
         "footer_links": [],
@@ -185,23 +192,25 @@ def serve(
     settings: Settings | None = None, host: str = LOOPBACK, port: int | None = None,
     auth: str | None = None, open_browser: bool = False,
 ) -> None:  # fmt: skip
-    """Serve for this machine's user, or where `host` says so for a network.
+    """Serve the page on this machine, or where `host` says so on a network, until it is stopped.
 
-    On a network nobody may name models, since a name may be a folder or an address, and only who
-    has a password may add texts.
+    On a network visitors cannot name models, since a name may be a folder or an address, and only
+    those with a password can add texts. `auth` is USER:PASSWORD; by default that of the environment
+    variable STICKLER_AUTH.
     """
     auth = auth or os.environ.get("STICKLER_AUTH")
     own = is_loopback(host)
     service = Service(settings or Settings(), any_model=own, uploads=own or bool(auth))
-    service.settings()  # an edition that is not there is said at once
+    service.settings_for()  # an edition that is not there is an error at once
     launch(service, host, port, auth, open_browser)
 
 
 def main() -> None:
-    import cli
-
-    sys.argv.insert(1, "serve")
-    cli.main()
+    """Serve with the default settings; an error is one sentence."""
+    try:
+        serve()
+    except SticklerError as error:
+        sys.exit(f"Error: {error.sentence(phrase)}")
 
 
 if __name__ == "__main__":

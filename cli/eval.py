@@ -1,30 +1,31 @@
-"""The commands that measure: stickler eval ..."""
+"""The commands that measure: stickler eval ...
+
+Run as: stickler eval run --set dev --model none -o runs/dev
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eval.items import ALL
+from cli.options import EmbedderName, Json, ModelName
+from cli.terminal import progress_bar, show
+from eval.items import DEFAULT as DEFAULT_SETS
 from index.embedder import DEFAULT as EMBEDDER
 from index.errors import SticklerError
-from index.rerank import DEFAULT as RERANKER
-from cli.terminal import EmbedderName, Json, RerankerName, progress_bar, show
 from qa.models import DEFAULT as MODEL
 
 if TYPE_CHECKING:
     from eval.run import Run
+    from qa.resources import Resources
 
 app = typer.Typer()
-eval_app = typer.Typer(no_args_is_help=True)
+eval_app = typer.Typer(
+    help="Measure how well rules are found and questions answered.", no_args_is_help=True
+)
 app.add_typer(eval_app, name="eval")
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a run.", show_default=False)]
-
-
-@eval_app.callback()
-def group() -> None:
-    """Measure how well rules are found and questions answered."""
 
 
 @eval_app.command("build")
@@ -34,7 +35,7 @@ def build_sets(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make the sets from the examples of all loaded documents, and check the hand-read ones."""
+    """Write the sets that are made from the examples of all loaded documents."""
     from eval import examples, items
     from index import files, library
 
@@ -47,14 +48,15 @@ def build_sets(
     by_code = len({item.masked for item in made if item.source == "split by code"})
     result = {"version": items.version(made), "examples": distinct, "split by code": by_code}
     lines = [
-        f"{distinct} distinct examples, {by_code} of them split by code and read by nobody.",
+        f"{distinct} distinct examples, {by_code} of them split by code and not reviewed.",
         *(f"{path}: {kinds[path.stem]} items" for path in paths),
     ]
     show({**result, **kinds, "files": [str(path) for path in paths]}, lines, as_json)
     if gone:
         raise SticklerError(
-            f"{len(gone)} hand-read examples are no more in the documents ('{gone[0][:60]}...'): "
-            f"correct {examples.READ.name}."
+            f"{len(gone)} examples that were split by hand are no longer in the documents "
+            f"('{gone[0][:60]}...')",
+            f"correct {examples.READ.name}",
         )
 
 
@@ -62,34 +64,33 @@ def build_sets(
 def run_sets(
     out: Annotated[Path, typer.Option("--out", "-o", help="The run's folder.")],
     sets: Annotated[str, typer.Option("--set", help="One or more, joined by commas.")] = ",".join(
-        ALL
+        DEFAULT_SETS
     ),
-    model: Annotated[
-        str, typer.Option(envvar="STICKLER_MODEL", help="As for 'ask'; it is made to speak.")
-    ] = MODEL,
+    model: ModelName = MODEL,
     embedder: EmbedderName = EMBEDDER,
-    reranker: RerankerName = RERANKER,
     limit: Annotated[int | None, typer.Option(min=1, help="Items of each set.")] = None,
     placebo: Annotated[
         bool, typer.Option("--placebo", help="Show each question another question's rules.")
     ] = False,
-    way: Annotated[
-        str, typer.Option(help="Search by: reranked, weighed, fused, dense, lexical.")
-    ] = "reranked",
-    restart: Annotated[bool, typer.Option("--restart", help="Begin the run anew.")] = False,
+    variant: Annotated[
+        str, typer.Option(help="The variant of search: default, fused, dense or bm25.")
+    ] = "default",
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Start over, without what an earlier run left.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Ask every item of the sets; a run that was stopped goes on where it was."""
+    """Ask every item of the sets; resumes if interrupted."""
     from eval.run import Plan, Runner
 
-    plan = Plan(tuple(sets.split(",")), model, embedder, reranker, limit, placebo, way)
-    runner = Runner(plan, progress=progress_bar("Embedding"))
+    plan = Plan(tuple(sets.split(",")), model, embedder, limit, placebo, variant)
+    runner = Runner(plan, _resources(embedder))
     _show(runner.run(out, restart, progress_bar("Asking")), as_json)
 
 
 @eval_app.command("report")
 def write_report(folder: Folder, as_json: Json = False) -> None:
-    """Write a run as one page with plots, report.html, and as report.md."""
+    """Write a run's report as one page with plots, report.html, and as report.md."""
     from eval import report
     from eval.run import open_run
 
@@ -99,7 +100,7 @@ def write_report(folder: Folder, as_json: Json = False) -> None:
 
 @eval_app.command("compare")
 def compare_runs(first: Folder, second: Folder, as_json: Json = False) -> None:
-    """Set two runs side by side, item by item, with a paired test."""
+    """Compare two runs item by item, with a paired test."""
     from eval import report
     from eval.run import open_run
 
@@ -119,14 +120,14 @@ def add_set(
     name: Annotated[str | None, typer.Option(help="The set's name; default: the file's.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Take in your own questions, with the rules that decide them, as a set."""
+    """Add your own questions, with the rules that decide them, as a set."""
     from eval import items
     from index import library
 
     called = name or file.stem
     kept, left_out = items.add(file, called, library.load())
     lines = [
-        f"{len(kept)} questions taken in: run 'stickler eval run --set {called} -o FOLDER'.",
+        f"{len(kept)} questions added: run 'stickler eval run --set {called} -o FOLDER'.",
         *(f"Left out: {why}" for why in left_out),
     ]
     show({"set": called, "items": len(kept), "left_out": left_out}, lines, as_json)
@@ -136,16 +137,14 @@ def add_set(
 def check_baselines(
     embedder: EmbedderName = EMBEDDER,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Without models that speak and other ways of searching.")
+        bool, typer.Option("--quick", help="Without language models and variants of search.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure the published figures anew; exit code 1 where one is missed."""
+    """Re-measure the published figures; exit code 1 if one is missed."""
     from eval.check import check
-    from index.searcher import Searcher
 
-    searcher = Searcher.open(embedder, progress_bar("Embedding"))
-    results = list(check(searcher, quick, progress_bar("Asking")))
+    results = list(check(_resources(embedder), quick, progress_bar("Asking")))
     rows = [
         {
             "name": result.name,
@@ -166,21 +165,22 @@ def check_baselines(
     missed = [result.name for result in results if not result.kept]
     if missed:
         raise SticklerError(
-            f"{len(missed)} of {len(results)} published figures were missed: find the change that "
-            "lowered them, or publish the new figures in eval/baselines.toml."
+            f"{len(missed)} of {len(results)} published figures were missed",
+            "find the change that made them worse",
+            "publish the new figures in eval/baselines.toml",
         )
 
 
 @eval_app.command("agree")
 def agree(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
-    """Say how well the measures of free answers agree with 60 judged by hand."""
+    """Show how well the measures of free answers agree with 60 human judgements."""
     from eval.agreement import agreement
     from index.embedder import Embedder
 
     found = agreement(Embedder(embedder))
     lines = [
-        f"{one.measure:24} rank correlation {one.rank_correlation:.2f}, right from wrong "
-        f"{one.told_apart:.2f}, {one.answers} answers"
+        f"{one.measure:24} rank correlation {one.rank_correlation:.2f}, AUC {one.auc:.2f}, "
+        f"{one.answers} answers"
         for one in found
     ]
     show([one._asdict() for one in found], lines, as_json)
@@ -188,17 +188,22 @@ def agree(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
 
 @eval_app.command("calibrate")
 def calibrate(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
-    """Fit anew when to answer and how sure to be; writes qa/confidence.json."""
+    """Fit when to answer and what confidence to show; writes qa/confidence.json."""
     from eval.calibrate import fit
-    from index.searcher import Searcher
 
-    report = fit(Searcher.open(embedder, progress_bar("Embedding")))
+    report = fit(_resources(embedder))
     lines = [
         f"{table}: {what:22} {figure} of {figure.items}"
         for table, figures in report.items()
         for what, figure in figures.items()
     ]
     show(report, lines, as_json)
+
+
+def _resources(embedder: str) -> "Resources":
+    from qa.resources import Resources
+
+    return Resources(embedder, progress_bar("Embedding"))
 
 
 def _show(run: "Run", as_json: bool) -> None:

@@ -1,10 +1,9 @@
-"""How well the measures of a free answer agree with people: 60 answers were judged by hand."""
+"""How well the measures of free answers agree with human judgement, on 60 judged answers."""
 
-import json
 from typing import NamedTuple
 
 from eval import output_parsing
-from eval.items import SETS
+from eval.items import SETS, rows
 from index.embedder import Embedder
 
 JUDGED = SETS / "judged.jsonl"
@@ -13,29 +12,30 @@ JUDGED = SETS / "judged.jsonl"
 class Agreement(NamedTuple):
     measure: str
     rank_correlation: float  # Spearman's, with the judgement (1 right, 0.5 partly, 0 wrong)
-    told_apart: float  # how often a right or partly right answer scores above a wrong one
+    auc: float  # how often a right or partly right answer scores above a wrong one
     answers: int
 
 
 def agreement(embedder: Embedder) -> list[Agreement]:
+    """How well each measure agrees with the judgements."""
     from scipy.stats import spearmanr
     from sklearn.metrics import roc_auc_score
 
-    rows = [json.loads(line) for line in JUDGED.read_text(encoding="utf-8").splitlines()]
-    judged = [row["judgement"] for row in rows]
-    said, gold = (
-        embedder.encode_questions([row[key] for row in rows]) for key in ("answer", "gold")
+    judged = rows(JUDGED)
+    judgements = [row["judgement"] for row in judged]
+    answers, gold = (
+        embedder.encode_questions([row[key] for row in judged]) for key in ("answer", "gold")
     )
     scores = {
-        "words shared with gold": [output_parsing.overlap(row["answer"], row["gold"]) for row in rows],
-        "meaning near gold": (said * gold).sum(axis=1).tolist(),
+        "token F1": [output_parsing.overlap(row["answer"], row["gold"]) for row in judged],
+        "similarity to gold": (answers * gold).sum(axis=1).tolist(),
     }
     return [
         Agreement(
             name,
-            float(spearmanr(values, judged).statistic),
-            float(roc_auc_score([one > 0 for one in judged], values)),
-            len(rows),
+            float(spearmanr(values, judgements).statistic),
+            float(roc_auc_score([one > 0 for one in judgements], values)),
+            len(judged),
         )
         for name, values in scores.items()
     ]

@@ -1,23 +1,22 @@
-"""Fits the weights of qa/confidence.json: when to answer, and how sure to say one is.
+"""Fits the weights of qa/confidence.json: when to answer, and what confidence to show.
 
-What search knows of its result is weighed on questions about rules that no model was trained on,
-against questions that the rules cannot answer. The threshold is set on one half of the players'
-questions; what it gives is measured on the other half and on unanswerable questions that nothing
-was fitted on.
+Features of the search result are fitted on the calibration set, against questions that the rules
+do not settle. The threshold is set on one half of the dev set; it is measured on the other half
+and on unanswerable questions that nothing was fitted on.
 """
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eval import items, metrics
 from eval.items import EvalItem
+from index.editions import CURRENT
 from index.hits import SearchResult
-from index.searcher import Searcher
 from qa.citations import near_best
-from qa.confidence import WEIGHTS, features
+from qa.confidence import WEIGHTS, features, logistic
+from qa.resources import Resources
 from qa.settings import Settings
-from qa.out_of_scope import OutOfScope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,80 +25,76 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 REFUSED = 0.05  # share of answerable questions that may be refused
-_ROUNDABOUT = 3  # every so many of the roundabout questions count: most people ask plainly
+_ROUNDABOUT = 3  # of the roundabout questions, every third counts: most people ask plainly
+
+Report = dict[str, dict[str, metrics.Figure]]  # by table of weights and measure
 
 
-def fit(searcher: Searcher) -> dict[str, Any]:
+class Inputs(NamedTuple):
+    """Questions as the regressions see them."""
+
+    features: list[dict[str, float]]
+    correct: list[float]  # 1 where a rule that decides would be cited
+
+
+def fit(resources: Resources) -> Report:
     """Fit, write qa/confidence.json, and measure on what was held out."""
     import numpy as np
 
-    players, unanswerable = items.dev(), items.unanswerable()
-    kept_back = [*items.kept_back(), *items.kept_roundabout()[::_ROUNDABOUT]]
-    for_threshold, for_test = players[0::2], players[1::2]
-
-    known, known_found = _inputs(searcher, kept_back)
-    none, _ = _inputs(searcher, [item for item in unanswerable if item.split == "calibrate"])
-    names = list(known[0])
-    answerable = np.r_[np.ones(len(known)), np.zeros(len(none))]
-    right = [float(_right(item, found)) for item, found in zip(kept_back, known_found, strict=True)]
-    settled = _fitted(names, known + none, answerable)
-    tables = {"settled": settled, "found": _fitted(names, known, np.array(right), balanced=False)}
-
-    threshold_inputs, _ = _inputs(searcher, for_threshold)
-    settled["threshold"] = float(np.quantile(_scores(settled, threshold_inputs), REFUSED))
-    test_inputs, test_found = _inputs(searcher, for_test)
-    held_out = [item for item in unanswerable if item.split == "test"]
-    out_inputs, _ = _inputs(searcher, held_out)
-    refused = (_scores(settled, test_inputs) < settled["threshold"]).astype(float)
-    unanswered = (_scores(settled, out_inputs) < settled["threshold"]).astype(float)
-    report: dict[str, Any] = {}
-    report["settled"] = {
-        "answerable refused": metrics.mean(refused.tolist()),
-        "unanswerable refused": metrics.mean(unanswered.tolist()),
-        **{
-            f"{sort} refused": metrics.mean(
-                [u for u, item in zip(unanswered, held_out, strict=True) if item.kind == sort]
-            )
-            for sort in sorted({item.kind for item in held_out})
-        },
+    dev, unanswerable = items.dev(), items.unanswerable()
+    known = _inputs(resources, calibration_items())
+    none = _inputs(resources, [item for item in unanswerable if item.split == "calibrate"])
+    labels = np.r_[np.ones(len(known.features)), np.zeros(len(none.features))]
+    settled = _regression(known.features + none.features, labels)
+    found = _regression(known.features, np.array(known.correct), balanced=False)
+    threshold_scores = _scores(settled, _inputs(resources, dev[0::2]))
+    settled["threshold"] = float(np.quantile(threshold_scores, REFUSED))
+    held_out = _inputs(resources, dev[1::2])
+    unsettled = [item for item in unanswerable if item.split == "test"]
+    report = {
+        "settled": _refusals(settled, held_out, unsettled, _inputs(resources, unsettled)),
+        "found": _calibration(found, held_out),
     }
-    sure = _scores(tables["found"], test_inputs)
-    truth = [float(_right(item, found)) for item, found in zip(for_test, test_found, strict=True)]
-    report["found"] = {
-        "confidence, mean": metrics.mean(sure.tolist()),
-        "right, mean": metrics.mean(truth),
-        "Brier score": metrics.mean([(s - t) ** 2 for s, t in zip(sure, truth, strict=True)]),
-    }
-    WEIGHTS.write_text(json.dumps(_rounded(tables), indent=0) + "\n", encoding="utf-8")
+    tables = _rounded({"settled": settled, "found": found})
+    WEIGHTS.write_text(json.dumps(tables, indent=0) + "\n", encoding="utf-8")
     return report
 
 
-def _inputs(
-    searcher: Searcher, those: Sequence[EvalItem]
-) -> tuple[list[dict[str, float]], list[SearchResult]]:
-    topics = OutOfScope(searcher.book.current, searcher.embedder)
-    found = searcher.find_many([item.question for item in those])
-    rows = [features(f.hits, f.evidence, topics.nearest(f.evidence.vector)) for f in found]
-    return rows, found
+def calibration_items() -> list[EvalItem]:
+    """The plain questions of the calibration set, then every third roundabout one."""
+    asked = items.calibration()
+    plain = [item for item in asked if item.style == items.PLAIN]
+    roundabout = [item for item in asked if item.style == items.ROUNDABOUT]
+    return plain + roundabout[::_ROUNDABOUT]
 
 
-def _right(item: EvalItem, found: SearchResult) -> bool:
-    cited = near_best(found.hits, Settings().max_citations)
+def _inputs(resources: Resources, asked: Sequence[EvalItem]) -> Inputs:
+    out_of_scope = resources.out_of_scope(CURRENT)
+    results = resources.searcher.search([item.question for item in asked])
+    return Inputs(
+        [features(r.hits, r.evidence, out_of_scope.nearest(r.evidence.vector)) for r in results],
+        [float(_correct(item, result)) for item, result in zip(asked, results, strict=True)],
+    )
+
+
+def _correct(item: EvalItem, result: SearchResult) -> bool:
+    cited = near_best(result.hits, Settings().max_citations)
     return any(hit.passage.number in item.gold_rules for hit in cited)
 
 
-def _fitted(
-    names: list[str], rows: list[dict[str, float]], truth: "Array", balanced: bool = True
+def _regression(
+    rows: list[dict[str, float]], labels: "Array", balanced: bool = True
 ) -> dict[str, Any]:
-    """A logistic regression on the features."""
+    """A logistic regression on the features, as a constant and a weight for each."""
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
+    names = list(rows[0])
     inputs = np.array([[values[name] for name in names] for values in rows])
     mean, spread = inputs.mean(axis=0), inputs.std(axis=0)
     model = LogisticRegression(
         C=0.05, class_weight="balanced" if balanced else None, max_iter=5000
-    ).fit((inputs - mean) / spread, truth)
+    ).fit((inputs - mean) / spread, labels)
     weights = model.coef_[0] / spread  # the scaling folded in
     return {
         "constant": float(model.intercept_[0] - (weights * mean).sum()),
@@ -107,17 +102,41 @@ def _fitted(
     }
 
 
-def _scores(table: dict[str, Any], rows: list[dict[str, float]]) -> "Array":
+def _refusals(
+    table: dict[str, Any], answerable: Inputs, unsettled: Sequence[EvalItem], inputs: Inputs
+) -> dict[str, metrics.Figure]:
+    """How often each sort of question is refused."""
+    threshold = table["threshold"]
+    answerable_refused = [float(score < threshold) for score in _scores(table, answerable)]
+    refused = [float(score < threshold) for score in _scores(table, inputs)]
+    by_kind: dict[str, list[float]] = {}
+    for item, value in zip(unsettled, refused, strict=True):
+        by_kind.setdefault(item.kind, []).append(value)
+    return {
+        "answerable refused": metrics.mean(answerable_refused),
+        "unanswerable refused": metrics.mean(refused),
+        **{f"{kind} refused": metrics.mean(by_kind[kind]) for kind in sorted(by_kind)},
+    }
+
+
+def _calibration(table: dict[str, Any], inputs: Inputs) -> dict[str, metrics.Figure]:
+    """How confidence compares with how often a deciding rule is cited."""
+    confidences = _scores(table, inputs).tolist()
+    errors = [(c - correct) ** 2 for c, correct in zip(confidences, inputs.correct, strict=True)]
+    return {
+        "confidence, mean": metrics.mean(confidences),
+        "right, mean": metrics.mean(inputs.correct),
+        "Brier score": metrics.mean(errors),
+    }
+
+
+def _scores(table: dict[str, Any], inputs: Inputs) -> "Array":
     import numpy as np
 
-    from qa.confidence import logistic
-
-    return np.array([logistic(table, values) for values in rows])
+    return np.array([logistic(table, values) for values in inputs.features])
 
 
 def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _rounded(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_rounded(each) for each in value]
     return round(value, 5) if isinstance(value, float) else value

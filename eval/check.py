@@ -1,4 +1,4 @@
-"""The published figures of baselines.toml, measured anew by the command that each names."""
+"""Re-measures the published figures of baselines.toml with the commands that they name."""
 
 import shlex
 import tempfile
@@ -11,14 +11,16 @@ from typing import Any
 from eval import metrics
 from eval.run import Plan, Run, Runner
 from index.embedder import Progress
-from index.searcher import Searcher
 from qa import models
+from qa.resources import Resources
 
 BASELINES = Path(__file__).with_name("baselines.toml")
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
+    """A published figure, and what it is now."""
+
     name: str
     command: str
     measure: str
@@ -29,26 +31,27 @@ class Result:
 
     @property
     def kept(self) -> bool:
+        """False where the figure is worse than published by more than the tolerance."""
         missed = self.expected - self.figure.value
         return (-missed if self.lower_is_better else missed) <= self.tolerance
 
 
 def check(
-    searcher: Searcher, quick: bool = False, progress: Progress | None = None
+    resources: Resources, quick: bool = False, progress: Progress | None = None
 ) -> Iterator[Result]:
-    """Each baseline with what it is now; `quick` takes only the plain way, silent."""
+    """Each published figure, measured again.
+
+    `quick` leaves out what needs a language model or another variant of search than the default.
+    """
     rows = tomllib.loads(BASELINES.read_text(encoding="utf-8"))["baseline"]
     measured: dict[str, dict[str, metrics.Figure]] = {}
-    loaded: dict[str, models.Model | None] = {}
     for row in rows:
         plan = parse(row["command"])
-        if quick and (plan.model, plan.way) != (models.NONE, "reranked"):
+        if quick and (plan.model, plan.variant) != (models.NONE, "default"):
             continue
         if row["command"] not in measured:
-            if plan.model not in loaded:
-                loaded[plan.model] = models.load(plan.model)
-            run = _run(plan, searcher, loaded[plan.model], progress)
-            measured[row["command"]] = metrics.summary(run.lines)
+            run = _run(plan, resources, progress)
+            measured[row["command"]] = metrics.summary(run.records)
         yield _result(row, measured[row["command"]][row["measure"]])
 
 
@@ -64,15 +67,13 @@ def _result(row: dict[str, Any], figure: metrics.Figure) -> Result:
     )
 
 
-def _run(
-    plan: Plan, searcher: Searcher, model: models.Model | None, progress: Progress | None
-) -> Run:
+def _run(plan: Plan, resources: Resources, progress: Progress | None) -> Run:
     with tempfile.TemporaryDirectory() as folder:
-        return Runner(plan, searcher, model).run(Path(folder), progress=progress)
+        return Runner(plan, resources).run(Path(folder), progress=progress)
 
 
 def parse(command: str) -> Plan:
-    """The plan of a command such as 'stickler eval run --set players --model none'."""
+    """The plan of a command such as 'stickler eval run --set dev --model none'."""
     words = shlex.split(command)[3:]
     placebo = "--placebo" in words
     named = [word for word in words if word != "--placebo"]
@@ -80,7 +81,7 @@ def parse(command: str) -> Plan:
     plan = Plan(
         sets=tuple(values.pop("--set").split(",")),
         model=values.pop("--model", models.DEFAULT),
-        way=values.pop("--way", "reranked"),
+        variant=values.pop("--variant", "default"),
         placebo=placebo,
     )
     if values:

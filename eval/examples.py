@@ -1,8 +1,8 @@
-"""Evaluation items from the documents' own examples: a situation, and what comes of it.
+"""Evaluation items from the documents' own examples: a situation, and its outcome.
 
-Split and turned versions were made by code, then read and corrected by hand: the source is
-sets/examples-read.jsonl. An example that is not in it (a release that was added) is split by code,
-and what code cannot turn with certainty only asks for its rule.
+The shipped examples were split by code, then read and corrected by hand: sets/examples-read.jsonl
+has them. An example that is not in it (of a release that was added) is split by code alone; where
+code cannot negate the outcome with certainty, the item only asks for its rule.
 """
 
 import difflib
@@ -14,16 +14,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.items import SETS, EvalItem
+from eval.items import SETS, EvalItem, rows
 from index.editions import CURRENT, Rulebook
 from qa.citations import sentences
 
 VERSION = 1  # of the form of an item
 READ = SETS / "examples-read.jsonl"
-_TWINS = 0.72  # likeness, of 1, from which examples of two editions count as one
-_FREE = "What happens?"
-# What code turns, each way; the first that fits is turned.
-_TURNS = (
+_SAME = 0.72  # similarity, of 1, from which examples of two editions count as one
+_OPEN_QUESTION = "What happens?"
+# What code negates, in either direction; the first that fits is taken.
+_NEGATIONS = (
     ("can’t", "can"),
     ("won’t", "will"),
     ("isn’t", "is"),
@@ -38,7 +38,7 @@ _TURNS = (
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A distinct example: where it stands, and its twins, which are hidden with it."""
+    """A distinct example: where it is, and its duplicates, which are masked with it."""
 
     id: str  # of its passage
     text: str
@@ -49,13 +49,13 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An example taken apart."""
+    """An example split into its parts."""
 
     situation: str
     outcome: str = ""
-    turned: str = ""
-    careless: tuple[str, ...] = ()
-    same: tuple[str, ...] = ()  # rules that say the same as the example's own
+    negated: str = ""  # the opposite outcome
+    distractors: tuple[str, ...] = ()  # wrong outcomes that a neighbouring rule would give
+    equivalent: tuple[str, ...] = ()  # rules that say the same as the example's own
     by_hand: bool = False
 
 
@@ -66,31 +66,31 @@ def distinct(book: Rulebook) -> list[Example]:
         for rule in book.edition(view).rules:
             for place, example in enumerate(rule.examples, 1):
                 if example.text:
-                    passage = f"{rule.edition}/{rule.number}#{place}"
+                    passage = rule.example_id(place)
                     places.setdefault(example.text, []).append((view, rule.number, passage))
     groups: list[list[str]] = []
     words = {text: _words(text) for text in places}
     for text, found in places.items():
-        twin_of = next((g for g in groups if _twins(text, found, g[0], places, words)), None)
-        if twin_of is None:
+        known = next((g for g in groups if _duplicates(text, found, g[0], places, words)), None)
+        if known is None:
             groups.append([text])
         else:
-            twin_of.append(text)
+            known.append(text)
     return [_example(group, places) for group in groups]
 
 
-def _twins(
+def _duplicates(
     text: str,
     found: Sequence[tuple[str, str, str]],
     first: str,
     places: dict[str, list[tuple[str, str, str]]],
     words: dict[str, list[str]],
 ) -> bool:
-    """True where a text is another edition's wording of an example."""
+    """True where a text is another edition's version of an example."""
     if {_edition(p) for _, _, p in found} & {_edition(p) for _, _, p in places[first]}:
         return False  # one edition does not give the same example twice
     match = difflib.SequenceMatcher(None, words[first], words[text], autojunk=False)
-    return match.quick_ratio() >= _TWINS and match.ratio() >= _TWINS
+    return match.quick_ratio() >= _SAME and match.ratio() >= _SAME
 
 
 def _edition(passage: str) -> str:
@@ -114,23 +114,22 @@ def _example(group: list[str], places: dict[str, list[tuple[str, str, str]]]) ->
 
 
 def read() -> dict[str, Case]:
-    """The cases that were read by hand, by the text of their example."""
-    rows = [json.loads(line) for line in READ.read_text(encoding="utf-8").splitlines()]
+    """The examples that were split by hand, by their text."""
     return {
         row["text"]: Case(
             row["situation"],
             row["outcome"],
-            row["turned"],
-            tuple(one["text"] for one in row["careless"]),
-            tuple(row["same"]),
+            row["negated"],
+            tuple(one["text"] for one in row["distractors"]),
+            tuple(row["equivalent"]),
             by_hand=True,
         )
-        for row in rows
+        for row in rows(READ)
     }
 
 
 def unmatched(book: Rulebook) -> list[str]:
-    """Texts that were read by hand and stand no more in the documents."""
+    """Texts of examples that were split by hand and are no longer in the documents."""
     known = [example.text for example in distinct(book)]
     return [text for text in read() if not any(each.startswith(text) for each in known)]
 
@@ -140,24 +139,24 @@ def build(book: Rulebook) -> list[EvalItem]:
     examples = distinct(book)
     by_hand = read()
     cases = {e.id: _case(e.text, by_hand) for e in examples}
-    ends = [(e, cases[e.id].outcome) for e in examples if cases[e.id].outcome]
+    outcomes = [(e, cases[e.id].outcome) for e in examples if cases[e.id].outcome]
     items: list[EvalItem] = []
     for example in examples:
         case = cases[example.id]
-        careless = case.careless or _neighbours(example, ends)
-        items += _items(example, case, careless)
+        distractors = case.distractors or _neighbours(example, outcomes)
+        items += _items(example, case, distractors)
     return items
 
 
 def _case(text: str, by_hand: Mapping[str, Case]) -> Case:
-    """The hand-read case of a text, also where another document goes on after the same words."""
+    """The case of a text, by hand if there is one; another document may continue the same text."""
     if text in by_hand:
         return by_hand[text]
-    begun = (case for read, case in by_hand.items() if case.outcome and text.startswith(read))
-    return next(begun, None) or _split(text)
+    longer = (case for read, case in by_hand.items() if case.outcome and text.startswith(read))
+    return next(longer, None) or _split(text)
 
 
-def _items(example: Example, case: Case, careless: Sequence[str]) -> list[EvalItem]:
+def _items(example: Example, case: Case, distractors: Sequence[str]) -> list[EvalItem]:
     source = "read by hand" if case.by_hand else "split by code"
 
     def item(kind: str, question: str, mark: str = "", **more: object) -> EvalItem:
@@ -165,7 +164,7 @@ def _items(example: Example, case: Case, careless: Sequence[str]) -> list[EvalIt
             id=f"{kind}/{example.id}{mark}",
             kind=kind,
             question=question,
-            gold_rules=(*example.numbers, *case.same),
+            gold_rules=(*example.numbers, *case.equivalent),
             masked=example.masked,
             edition=example.view,
             source=source,
@@ -175,16 +174,16 @@ def _items(example: Example, case: Case, careless: Sequence[str]) -> list[EvalIt
     made = [item("rule", case.situation)]
     if not case.outcome:
         return made
-    asked = f"{case.situation} {_FREE}"
-    made.append(item("free", asked, gold_answer=case.outcome))
-    if not case.turned:
+    question = f"{case.situation} {_OPEN_QUESTION}"
+    made.append(item("free", question, gold_answer=case.outcome))
+    if not case.negated:
         return made
-    for verdict, claim in (("yes", case.outcome), ("no", case.turned)):
+    for verdict, claim in (("yes", case.outcome), ("no", case.negated)):
         made.append(
             item("verdict", case.situation, f":{verdict}", gold_verdict=verdict, choices=(claim,))
         )
-    if len(careless) == 2:
-        choices = [case.outcome, case.turned, *careless]
+    if len(distractors) == 2:
+        choices = [case.outcome, case.negated, *distractors]
         random.Random(_seed(example.id)).shuffle(choices)
         made.append(
             item("outcome", case.situation, gold_answer=case.outcome, choices=tuple(choices))
@@ -197,7 +196,7 @@ def _seed(text: str) -> int:
 
 
 def _split(text: str) -> Case:
-    """An example taken apart by code: the last sentence, or what follows its 'If ...,'."""
+    """An example split by code: its outcome is the last sentence, or what follows 'If ...,'."""
     parts = sentences(text)
     if text.endswith(("...", "…")) or parts[-1][-1:] not in ".!?”)":
         return Case(text)  # cut off before its outcome
@@ -208,33 +207,33 @@ def _split(text: str) -> Case:
         last = condition[2][0].upper() + condition[2][1:]
     if not before:
         return Case(text)
-    return Case(" ".join(before), last, _turned(last))
+    return Case(" ".join(before), last, _negated(last))
 
 
-def _turned(outcome: str) -> str:
-    """The opposite, where it is certain to be one: a sentence with exactly one thing to turn."""
-    for denied, said in _TURNS:
-        for old, new in ((denied, said), (said, denied)):
+def _negated(outcome: str) -> str:
+    """The opposite outcome where code can be certain: one phrase to negate, exactly once."""
+    for negative, positive in _NEGATIONS:
+        for old, new in ((negative, positive), (positive, negative)):
             if len(re.findall(rf"\b{old}\b", outcome)) == 1:
                 return re.sub(rf"\b{old}\b", new, outcome)
     return ""
 
 
-def _neighbours(example: Example, ends: Sequence[tuple[Example, str]]) -> tuple[str, ...]:
-    """The outcomes of the two examples that stand nearest to this one under other rules."""
-    place = next((at for at, (e, _) in enumerate(ends) if e.id == example.id), None)
+def _neighbours(example: Example, outcomes: Sequence[tuple[Example, str]]) -> tuple[str, ...]:
+    """The outcomes of the two nearest examples of other rules."""
+    place = next((at for at, (e, _) in enumerate(outcomes) if e.id == example.id), None)
     if place is None:
         return ()
     others = [
         (abs(at - place), outcome)
-        for at, (other, outcome) in enumerate(ends)
+        for at, (other, outcome) in enumerate(outcomes)
         if other.view == example.view and not set(other.numbers) & set(example.numbers)
     ]
     return tuple(outcome for _, outcome in sorted(others)[:2])
 
 
 def write(items: Sequence[EvalItem], folder: Path) -> list[Path]:
-    """One file of JSON lines a kind."""
+    """Write one file of JSON lines for each kind into a folder; gives their paths."""
     from dataclasses import asdict
 
     from index import files

@@ -1,4 +1,4 @@
-"""Figures from the lines of a run, each with the interval that its number of items allows."""
+"""Figures from the records of a run, each with a 95 % bootstrap interval."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ class Figure(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The second run less the first over the same items, and how often chance would do as much."""
+    """The second run minus the first over the same items; p is of a paired permutation test."""
 
     first: float
     second: float
@@ -33,7 +33,7 @@ class Difference(NamedTuple):
 
 
 def mean(values: Sequence[float], rounds: int = 2000, seed: int = 1) -> Figure:
-    """The mean of values with its interval; the same values give the same interval."""
+    """The mean of values with its interval, which is the same for the same values and seed."""
     import numpy as np
 
     if not values:
@@ -45,7 +45,7 @@ def mean(values: Sequence[float], rounds: int = 2000, seed: int = 1) -> Figure:
 
 
 def paired(first: Sequence[float], second: Sequence[float], rounds: int = 10_000) -> Difference:
-    """A paired permutation test: each item's difference keeps or changes its sign by chance."""
+    """A paired permutation test of two runs' values, item by item."""
     import numpy as np
 
     one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
@@ -61,51 +61,53 @@ def paired(first: Sequence[float], second: Sequence[float], rounds: int = 10_000
 
 
 def hit(found: Sequence[str], gold: Sequence[str], k: int) -> float:
-    """1 where a gold rule is among the first k found."""
+    """1 if a gold rule is among the first k found, otherwise 0."""
     return float(any(number in gold for number in found[:k]))
 
 
-def cited(line: Record) -> float:
-    """1 where a rule that decides is among those cited."""
-    return hit(line["cited"], line["gold_rules"], len(line["cited"]))
+def cited(record: Record) -> float:
+    """1 if a gold rule is among those that a record cites, otherwise 0."""
+    return hit(record["cited"], record["gold_rules"], len(record["cited"]))
 
 
-# What is measured of a line, by name; None where the measure does not apply to it.
+# What is measured of a record; None where the measure does not apply to it.
 _MEASURES: dict[str, Callable[[Record], float | None]] = {
-    "rule cited": lambda line: cited(line) if _answerable(line) else None,
-    "citations": lambda line: None if line["abstained"] else float(len(line["cited"])),
-    "citations valid": lambda line: _share(line["valid"]),
-    "citation recall": lambda line: _overlap(line, line["gold_rules"]),
-    "citation precision": lambda line: _overlap(line, line["cited"]),
-    "refused": lambda line: float(line["abstained"]) if _plain(line) else None,
-    "right, strict": lambda line: _right(line, "strict"),
-    "right, lenient": lambda line: _right(line, "lenient"),
-    "form kept": lambda line: float(line["strict"] is not None) if "strict" in line else None,
-    "words shared with gold": lambda line: _pair(line, "overlap", 0),
-    "words shared, raw": lambda line: _pair(line, "overlap", 1),
-    "meaning near gold": lambda line: _pair(line, "similar", 0),
-    "meaning near gold, raw": lambda line: _pair(line, "similar", 1),
-    "seconds": lambda line: line["ms"] / 1000,
-    "tokens": lambda line: float(line["tokens"]) if line["tokens"] else None,
+    "rule cited": lambda record: cited(record) if _answerable(record) else None,
+    "citations": lambda record: None if record["abstained"] else float(len(record["cited"])),
+    "citations valid": lambda record: _share(record["valid"]),
+    "citation recall": lambda record: _overlap(record, record["gold_rules"]),
+    "citation precision": lambda record: _overlap(record, record["cited"]),
+    "refused": lambda record: float(record["abstained"]) if _plain(record) else None,
+    "right, strict": lambda record: _right(record, "strict"),
+    "right, lenient": lambda record: _right(record, "lenient"),
+    "well-formed": lambda record: (
+        float(record["strict"] is not None) if "strict" in record else None
+    ),
+    "token F1": lambda record: _pair(record, "overlap", 0),
+    "token F1, raw": lambda record: _pair(record, "overlap", 1),
+    "similarity to gold": lambda record: _pair(record, "similar", 0),
+    "similarity to gold, raw": lambda record: _pair(record, "similar", 1),
+    "seconds": lambda record: record["ms"] / 1000,
+    "tokens": lambda record: float(record["tokens"]) if record["tokens"] else None,
 }
 
 
-def by_item(lines: Sequence[Record]) -> dict[str, dict[str, float]]:
-    """measure -> item -> value."""
-    table = _retrieval(lines)
+def by_item(records: Sequence[Record]) -> dict[str, dict[str, float]]:
+    """Every measure that applies, as measure -> item id -> value."""
+    table = _retrieval(records)
     for name, measure in _MEASURES.items():
-        found = {line["id"]: measure(line) for line in lines}
+        found = {record["id"]: measure(record) for record in records}
         table[name] = {own: value for own, value in found.items() if value is not None}
     return {name: column for name, column in table.items() if column}
 
 
-def summary(lines: Sequence[Record]) -> dict[str, Figure]:
-    """Every measure that applies to a set's lines."""
-    return {name: mean(list(column.values())) for name, column in by_item(lines).items()}
+def summary(records: Sequence[Record]) -> dict[str, Figure]:
+    """The figure of every measure that applies to a set's records."""
+    return {name: mean(list(column.values())) for name, column in by_item(records).items()}
 
 
-def _retrieval(lines: Sequence[Record]) -> dict[str, dict[str, float]]:
-    """Hits, recall, MRR and nDCG from ir-measures, for the very rule and for its parent."""
+def _retrieval(records: Sequence[Record]) -> dict[str, dict[str, float]]:
+    """Hits, recall, MRR and nDCG from ir-measures, for the rule itself and for its parent."""
     import ir_measures
     from ir_measures import RR, R, Success, nDCG
 
@@ -118,16 +120,16 @@ def _retrieval(lines: Sequence[Record]) -> dict[str, dict[str, float]]:
         "MRR": RR @ _DEPTH,
         "nDCG@10": nDCG @ _DEPTH,
     }
-    asked = [line for line in lines if line["gold_rules"]]
-    if not asked:
+    with_gold = [record for record in records if record["gold_rules"]]
+    if not with_gold:
         return {}
     names = {measure: name for name, measure in wanted.items()}
     table: dict[str, dict[str, float]] = {}
-    for suffix, level in (("", str), (", parent", _parent)):
-        gold = {line["id"]: {level(n): 1 for n in line["gold_rules"]} for line in asked}
-        run = {line["id"]: _ranks(map(level, line["found"])) for line in asked}
+    for suffix, level in (("", str), (", parent", numbers.group)):
+        gold = {record["id"]: {level(n): 1 for n in record["gold_rules"]} for record in with_gold}
+        run = {record["id"]: _ranks(map(level, record["found"])) for record in with_gold}
         for name in wanted:
-            table[name + suffix] = dict.fromkeys(gold, 0.0)  # what finds nothing scores nothing
+            table[name + suffix] = dict.fromkeys(gold, 0.0)  # where nothing is found
         for metric in ir_measures.iter_calc(list(wanted.values()), gold, run):
             table[names[metric.measure] + suffix][metric.query_id] = float(metric.value)
     return table
@@ -137,46 +139,42 @@ def _ranks(found: Iterable[str]) -> dict[str, float]:
     return {number: float(-rank) for rank, number in enumerate(dict.fromkeys(found))}
 
 
-def _parent(number: str) -> str:
-    return numbers.group(number) if numbers.is_number(number) else number
+def _plain(record: Record) -> bool:
+    """True for a question that is answered in words, without outcomes to choose from."""
+    return record["kind"] not in ("outcome", "verdict")
 
 
-def _plain(line: Record) -> bool:
-    """A question that is answered in words, with no outcome to choose."""
-    return line["kind"] not in ("outcome", "verdict")
-
-
-def _answerable(line: Record) -> bool:
-    return _plain(line) and bool(line["gold_rules"])
+def _answerable(record: Record) -> bool:
+    return _plain(record) and bool(record["gold_rules"])
 
 
 def _share(checks: Sequence[bool]) -> float | None:
     return sum(checks) / len(checks) if checks else None
 
 
-def _overlap(line: Record, of: Sequence[str]) -> float | None:
-    if not _answerable(line) or not line["cited"]:
+def _overlap(record: Record, of: Sequence[str]) -> float | None:
+    if not _answerable(record) or not record["cited"]:
         return None
-    return len(set(line["cited"]) & set(line["gold_rules"])) / len(set(of))
+    return len(set(record["cited"]) & set(record["gold_rules"])) / len(set(of))
 
 
-def _right(line: Record, reading: str) -> float | None:
-    return float(line[reading] == line["gold"]) if reading in line else None
+def _right(record: Record, parsing: str) -> float | None:
+    return float(record[parsing] == record["gold"]) if parsing in record else None
 
 
-def _pair(line: Record, name: str, place: int) -> float | None:
-    return float(line[name][place]) if name in line else None
+def _pair(record: Record, name: str, place: int) -> float | None:
+    return float(record[name][place]) if name in record else None
 
 
-def calibration(lines: Sequence[Record], bins: int = 10) -> list[tuple[float, float, int]]:
-    """(confidence, share that cites a deciding rule, answers) for each tenth of sureness."""
+def calibration(records: Sequence[Record], bins: int = 10) -> list[tuple[float, float, int]]:
+    """(mean confidence, share that cites a gold rule, answers) for each bin of confidence."""
     rows: dict[int, list[Record]] = {}
-    for line in lines:
-        if _answerable(line) and not line["abstained"]:
-            rows.setdefault(min(bins - 1, int(line["confidence"] * bins)), []).append(line)
+    for record in records:
+        if _answerable(record) and not record["abstained"]:
+            rows.setdefault(min(bins - 1, int(record["confidence"] * bins)), []).append(record)
     return [
         (
-            sum(line["confidence"] for line in those) / len(those),
+            sum(record["confidence"] for record in those) / len(those),
             sum(map(cited, those)) / len(those),
             len(those),
         )
@@ -184,22 +182,26 @@ def calibration(lines: Sequence[Record], bins: int = 10) -> list[tuple[float, fl
     ]
 
 
-def calibration_error(lines: Sequence[Record]) -> float:
-    """How far confidence and truth lie apart on average, each bin by its answers."""
-    rows = calibration(lines)
+def calibration_error(records: Sequence[Record]) -> float:
+    """The expected calibration error: |confidence - accuracy|, averaged over the answers."""
+    rows = calibration(records)
     total = sum(count for *_, count in rows)
-    return sum(abs(sure - true) * count for sure, true, count in rows) / total if total else 0.0
-
-
-def risk_coverage(lines: Sequence[Record]) -> list[tuple[float, float]]:
-    """(share answered, share of these without a deciding rule), the surest answers first."""
-    asked = sorted(
-        (line for line in lines if _answerable(line) and not line["abstained"]),
-        key=lambda line: -line["confidence"],
+    return (
+        sum(abs(confidence - accuracy) * n for confidence, accuracy, n in rows) / total
+        if total
+        else 0.0
     )
-    total = sum(_answerable(line) for line in lines)
+
+
+def risk_coverage(records: Sequence[Record]) -> list[tuple[float, float]]:
+    """(share answered, share of these without a gold rule), the most confident answers first."""
+    asked = sorted(
+        (record for record in records if _answerable(record) and not record["abstained"]),
+        key=lambda record: -record["confidence"],
+    )
+    total = sum(_answerable(record) for record in records)
     wrong, points = 0.0, []
-    for count, line in enumerate(asked, 1):
-        wrong += 1 - cited(line)
+    for count, record in enumerate(asked, 1):
+        wrong += 1 - cited(record)
         points.append((count / total, wrong / count))
     return points

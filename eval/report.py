@@ -1,25 +1,17 @@
-"""A run as one self-contained page with plots, and as Markdown; and two runs set side by side."""
+"""A run as one self-contained page with plots and as Markdown; two runs compared item by item."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from eval import metrics, plots
+from eval import items, metrics, plots
 from eval.examiner import Record
 from eval.metrics import Difference, Figure
 from eval.run import Run
 from index import files
-from index.errors import SticklerError
+from index.errors import Action, Remedy, SticklerError
 
 _WORST = 25
-# What a set is about first of all: what its plots show, and what counts as having gone wrong.
-MAIN = {
-    "outcome": "right, lenient",
-    "verdict": "right, lenient",
-    "rule": "hit@10",
-    "examples": "hit@10",
-    "unanswerable": "refused",
-}
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
   color: #1c1c1c; background: #fff; }
@@ -38,9 +30,11 @@ details { margin: .5rem 0; } summary { cursor: pointer; } code { overflow-wrap: 
 
 
 def write(run: Run) -> list[Path]:
-    """report.html and report.md in the run's folder."""
-    if not run.lines:
-        raise SticklerError(f"{run.folder} has no answers yet: let 'stickler eval run' go on.")
+    """Write report.html and report.md into the run's folder; gives their paths."""
+    if not run.records:
+        raise SticklerError(
+            f"{run.folder} has no answers yet", Remedy(Action.CONTINUE_RUN, str(run.folder))
+        )
     page, text = run.folder / "report.html", run.folder / "report.md"
     files.write_whole(page, html(run).encode())
     files.write_whole(text, markdown(run).encode())
@@ -48,7 +42,8 @@ def write(run: Run) -> list[Path]:
 
 
 def main_measure(name: str) -> str:
-    return MAIN.get(name, "rule cited")
+    """What a set measures first of all; sets that users add are like dev."""
+    return items.REGISTRY.get(name, items.REGISTRY["dev"]).main_measure
 
 
 def about(run: Run) -> dict[str, str]:
@@ -58,7 +53,7 @@ def about(run: Run) -> dict[str, str]:
         "model": f"{made['model']} ({made['model_hash'] or 'no language model'})",
         "embedder": f"{made['embedder']} ({made['embedder_hash']})",
         "editions": ", ".join(made["editions"]),
-        "way of searching": made["way"],
+        "variant of search": made["variant"],
         "rules shown": "another question's (placebo)" if made["placebo"] else "those found",
         "settings": made["settings"],
         "prompts": made["prompts"],
@@ -68,7 +63,7 @@ def about(run: Run) -> dict[str, str]:
 
 
 def table(run: Run) -> list[tuple[str, str, Figure]]:
-    """(set, measure, figure) of everything that was measured."""
+    """(set, measure, figure) for everything that was measured."""
     return [
         (name, measure, figure)
         for name in run.sets
@@ -90,10 +85,10 @@ def html(run: Run) -> str:
     )
     parts = [f"<table>{made}</table>"]
     for name in run.sets:
-        lines = run.of(name)
-        parts.append(f"<h2>{escape(name)}</h2>{_figures(metrics.summary(lines))}")
-        parts.append(plots_of(name, lines))
-        parts.append(_worst(name, lines))
+        records = run.of(name)
+        parts.append(f"<h2>{escape(name)}</h2>{_figures(metrics.summary(records))}")
+        parts.append(plots_of(name, records))
+        parts.append(_worst(name, records))
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
@@ -114,28 +109,28 @@ def _figures(figures: Mapping[str, Figure]) -> str:
     )
 
 
-def plots_of(name: str, lines: Sequence[Record]) -> str:
-    """What a set is about first of all, by kind and section, and how the confidence fits: SVG."""
+def plots_of(name: str, records: Sequence[Record]) -> str:
+    """A set's main measure by kind and by section, and how well calibrated it is, as SVG."""
     measure = main_measure(name)
-    scores = metrics.by_item(lines).get(measure, {})
+    scores = metrics.by_item(records).get(measure, {})
     parts = []
     for what, field in (("kind", "kind"), ("section", "section")):
         groups: dict[str, list[float]] = {}
-        for line in lines:
-            if line["id"] in scores:
-                groups.setdefault(str(line[field]), []).append(scores[line["id"]])
+        for record in records:
+            if record["id"] in scores:
+                groups.setdefault(str(record[field]), []).append(scores[record["id"]])
         rows = [(key, *metrics.mean(those)) for key, those in sorted(groups.items())]
         if rows:
             title = f"{measure}, by {what}"
             parts.append(_figure(title, plots.bars(rows, title)))
-    sure = [(confidence, true) for confidence, true, _ in metrics.calibration(lines)]
-    if measure == "rule cited" and sure:
-        error = metrics.calibration_error(lines)
-        title = f"Confidence against a deciding rule cited (apart by {error:.3f} on average)"
-        plot = plots.line(sure, title, "confidence shown", "right", diagonal=True, dots=True)
+    bins = [(confidence, accuracy) for confidence, accuracy, _ in metrics.calibration(records)]
+    if measure == "rule cited" and bins:
+        error = metrics.calibration_error(records)
+        title = f"Calibration: confidence and deciding rules cited (mean error {error:.3f})"
+        plot = plots.line(bins, title, "confidence shown", "right", diagonal=True, dots=True)
         parts.append(_figure(title, plot))
-        title = "Risk against coverage: without a deciding rule, of the surest answers"
-        risk = plots.line(metrics.risk_coverage(lines), title, "share answered", "wrong")
+        title = "Risk and coverage: answers without a deciding rule, most confident first"
+        risk = plots.line(metrics.risk_coverage(records), title, "share answered", "wrong")
         parts.append(_figure(title, risk))
     return "".join(parts)
 
@@ -144,35 +139,38 @@ def _figure(title: str, plot: str) -> str:
     return f"<figure><figcaption>{escape(title)}</figcaption>{plot}</figure>"
 
 
-def worst(name: str, lines: Sequence[Record]) -> list[Record]:
-    """Items that went wrong, those first of which the answer was surest."""
-    scores = metrics.by_item(lines).get(main_measure(name), {})
-    wrong = [line for line in lines if scores.get(line["id"], 1.0) < 0.5]
-    return sorted(wrong, key=lambda line: -line["confidence"])
+def worst(name: str, records: Sequence[Record]) -> list[Record]:
+    """The records of items that went wrong, the most confident answers first."""
+    scores = metrics.by_item(records).get(main_measure(name), {})
+    wrong = [record for record in records if scores.get(record["id"], 1.0) < 0.5]
+    return sorted(wrong, key=lambda record: -record["confidence"])
 
 
-def _worst(name: str, lines: Sequence[Record]) -> str:
-    wrong = worst(name, lines)
+def _worst(name: str, records: Sequence[Record]) -> str:
+    wrong = worst(name, records)
     rows = "".join(
-        f"<details><summary>{escape(line['question'][:160])}</summary><table>"
-        + "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in _item(line))
+        f"<details><summary>{escape(record['question'][:160])}</summary><table>"
+        + "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in _item(record))
         + "</table></details>"
-        for line in wrong[:_WORST]
+        for record in wrong[:_WORST]
     )
-    shown = f"{min(len(wrong), _WORST)} of {len(wrong)} that went wrong, the surest first"
+    shown = f"{min(len(wrong), _WORST)} of {len(wrong)} that went wrong, the most confident first"
     return f"<h3>{shown}</h3>{rows}" if wrong else "<p>None went wrong.</p>"
 
 
-def _item(line: Record) -> list[tuple[str, str]]:
+def _item(record: Record) -> list[tuple[str, str]]:
     rows = [
-        ("item", line["id"]),
-        ("deciding rules", ", ".join(line["gold_rules"]) or "none"),
-        ("found", ", ".join(line["found"])),
-        ("cited", ", ".join(line["cited"]) or "none"),
-        ("confidence", f"{line['confidence']:.2f}" + (", refused" if line["abstained"] else "")),
-        ("gold", str(line.get("gold") or line["gold_answer"] or "")),
-        ("read, strict and lenient", f"{line.get('strict')}, {line.get('lenient')}"),
-        ("the model said", line["raw"]),
+        ("item", record["id"]),
+        ("deciding rules", ", ".join(record["gold_rules"]) or "none"),
+        ("found", ", ".join(record["found"])),
+        ("cited", ", ".join(record["cited"]) or "none"),
+        (
+            "confidence",
+            f"{record['confidence']:.2f}" + (", refused" if record["abstained"] else ""),
+        ),
+        ("gold", str(record.get("gold") or record["gold_answer"] or "")),
+        ("parsed, strict and lenient", f"{record.get('strict')}, {record.get('lenient')}"),
+        ("the model said", record["raw"]),
     ]
     return [(name, value) for name, value in rows if value and value != "None, None"]
 
@@ -189,6 +187,6 @@ def compare(first: Run, second: Run) -> list[tuple[str, str, Difference]]:
                 rows.append((name, measure, metrics.paired(before, after)))
     if not rows:
         raise SticklerError(
-            f"{first.folder} and {second.folder} share no items: compare runs of the same sets."
+            f"{first.folder} and {second.folder} share no items", "compare runs of the same sets"
         )
     return rows

@@ -1,15 +1,17 @@
-"""An evaluation run: every item asked, one line an item as it goes, and figures at the end.
+"""An evaluation run: every item of some sets asked, and the figures at the end.
 
-A run lies in a folder: run.json says what it was made with, lines.jsonl what came of each item,
-summary.json the figures. The same command goes on where a killed run was.
+A run is a folder: records.jsonl is its journal (what it was made with, then a record an item),
+summary.json has the figures. Started again, a run resumes where it was interrupted.
+
+>>> Runner(Plan(("dev",), model="none"), Resources()).run(Path("runs/dev"))
 """
 
+import contextlib
 import importlib.metadata
 import json
-import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -20,98 +22,89 @@ import prompts
 import qa
 from eval import items, metrics
 from eval.examiner import Examiner, Record, partner
-from eval.items import EvalItem
 from index import files
 from index.embedder import Progress
-from index.errors import SticklerError
-from index.searcher import Searcher, Weights
-from qa import models
+from index.errors import Action, Remedy, SticklerError
+from index.searcher import Weights
+from qa import journal, models
+from qa.resources import Resources
 from qa.settings import Settings
 
-_FUSED = Weights(heading=0, around=0, reference=0, example=0, wording=0, reading=0)
-WAYS = {
-    "reranked": Weights(),
-    "weighed": Weights(reading=0),
+_FUSED = Weights(heading=0, around=0, reference=0, example=0, maxsim=0)
+# Search with all its stages, and with fewer.
+VARIANTS = {
+    "default": Weights(),
     "fused": _FUSED,
-    "dense": replace(_FUSED, lexical=0),
-    "lexical": replace(_FUSED, dense=0),
+    "dense": replace(_FUSED, bm25=0),
+    "bm25": replace(_FUSED, dense=0),
 }
-_OWN = ("lines.jsonl", "summary.json", "report.html", "report.md")
-_SPEAKING, _SILENT = 8, 64  # items that are asked together: what a kill can lose
+_RECORDS, _SUMMARY = "records.jsonl", "summary.json"
+_RESULTS = (_SUMMARY, "report.html", "report.md")
+_SPEAKING, _SILENT = 8, 64  # items that are asked together: what an interruption can lose
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a run measures."""
 
-    sets: tuple[str, ...] = items.ALL
+    sets: tuple[str, ...] = items.DEFAULT
     model: str = models.DEFAULT
     embedder: str = Settings().embedder
-    reranker: str = Settings().reranker
-    limit: int | None = None
-    placebo: bool = False  # each question on another question's rules
-    way: str = "reranked"
+    limit: int | None = None  # items of each set
+    placebo: bool = False  # each question is shown another question's rules
+    variant: str = "default"  # of search
 
     @property
     def settings(self) -> Settings:
         """A model that is measured has to speak, and is asked for its verdict."""
-        return Settings(self.model, self.embedder, self.reranker, show_generated=True, verdicts=True)
+        return Settings(self.model, self.embedder, show_generated=True, verdicts=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run as it lies in its folder."""
+    """A run as its folder has it."""
 
     folder: Path
     made_with: dict[str, Any]
-    lines: list[Record]
+    records: list[Record]
 
     def of(self, name: str) -> list[Record]:
-        return [line for line in self.lines if line["set"] == name]
+        """The records of one set."""
+        return [record for record in self.records if record["set"] == name]
 
     @property
     def sets(self) -> list[str]:
-        return list(dict.fromkeys(line["set"] for line in self.lines))
+        return list(dict.fromkeys(record["set"] for record in self.records))
 
 
 class Runner:
-    """Has loaded what a plan needs."""
+    """Asks the items of a plan; `resources` have the plan's embedding model."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        searcher: Searcher | None = None,
-        model: models.Model | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        if plan.way not in WAYS:
-            raise SticklerError(f"There is no way '{plan.way}': choose {', '.join(WAYS)}.")
+    def __init__(self, plan: Plan, resources: Resources) -> None:
+        if plan.variant not in VARIANTS:
+            raise SticklerError(
+                f"There is no variant of search '{plan.variant}'", f"choose {', '.join(VARIANTS)}"
+            )
         self.plan = plan
-        opened = searcher or Searcher.open(plan.embedder, progress, plan.reranker)
-        weights = WAYS[plan.way]
-        reader = opened.reranker if weights.reading else None
-        self.searcher = Searcher(opened.book, opened.index, opened.embedder, weights, reader)
-        self.model = model or models.load(plan.model)
-        self.items = {name: self._items(name) for name in plan.sets}
-        self._examiner = Examiner(plan.settings, self.searcher, self.model)
-
-    def _items(self, name: str) -> list[EvalItem]:
-        return items.load(name, self.searcher.book)[: self.plan.limit]
+        self.items = {name: items.load(name, resources.book)[: plan.limit] for name in plan.sets}
+        self._model = resources.model(plan.model)
+        self._resources = resources.with_weights(VARIANTS[plan.variant])
+        self._examiner = Examiner(plan.settings, self._resources)
 
     def made_with(self) -> dict[str, Any]:
         """All that the figures depend on."""
+        searcher = self._resources.searcher
         return {
             **asdict(self.plan),
             "sets": list(self.plan.sets),
             "items": {name: items.version(those) for name, those in self.items.items()},
             "editions": sorted({i.edition for those in self.items.values() for i in those}),
-            "documents": self.searcher.index.manifest["documents"],
-            "embedder_hash": self.searcher.embedder.hash,
-            "reranker_hash": self.searcher.reranker.hash if self.searcher.reranker else None,
-            "model_hash": self.model.hash if self.model else None,
+            "documents": searcher.index.manifest["documents"],
+            "embedder_hash": searcher.embedder.hash,
+            "model_hash": self._model.hash if self._model else None,
             "settings": self.plan.settings.hash,
             "prompts": files.code(prompts),
-            "code": [importlib.metadata.version("stickler"), files.code(index, qa, _own())],
+            "code": [importlib.metadata.version("stickler"), files.code(index, qa, _eval())],
         }
 
     def run(
@@ -119,128 +112,64 @@ class Runner:
         folder: Path,
         restart: bool = False,
         progress: Progress | None = None,
-        together: int | None = None,
+        chunk_size: int | None = None,
     ) -> Run:
-        """Ask what has not been asked yet, so many `together`; what was, is kept."""
-        made_with = self.made_with()
-        journal = _Journal(folder, made_with, restart)
-        todo = [
-            (name, place)
-            for name, those in self.items.items()
-            for place, item in enumerate(those)
-            if (name, item.id) not in journal.done
-        ]
+        """Ask the items that have no record in the folder yet, `chunk_size` of them together.
+
+        `restart` deletes the records of an earlier run; without it, one that was made with
+        something else is a SticklerError. `progress` is called before each chunk and at the end.
+        """
+        _prepare(folder, restart)
+        size = chunk_size or (_SPEAKING if self._model else _SILENT)
+        tell = progress or (lambda done, total: None)
         total = sum(len(those) for those in self.items.values())
-        with journal:
-            size = together or (_SPEAKING if self.model else _SILENT)
-            for chunk in _chunks(todo, self.items, size):
-                if progress:
-                    progress(len(journal.lines), total)
-                journal.add(self._asked(chunk))
-            if progress:
-                progress(total, total)
-        run = Run(folder, made_with, journal.lines)
-        _write(folder / "summary.json", summary(run) | {"memory_mb": _memory_mb()})
+        records = journal.Journal(folder / _RECORDS, self.made_with(), restart, ("set", "id"))
+        with contextlib.closing(records):
+            done = records.kept
+            for name, places in self._chunks(records, size):
+                tell(done, total)
+                records.add(self._ask(name, places))
+                done += len(places)
+            tell(total, total)
+        run = open_run(folder)
+        data = json.dumps(summary(run) | {"memory_mb": _memory_mb()}, indent=1, ensure_ascii=False)
+        files.write_whole(folder / _SUMMARY, data.encode() + b"\n")
         return run
 
-    def _asked(self, chunk: Sequence[tuple[str, int]]) -> list[Record]:
-        name = chunk[0][0]
-        those = [self.items[name][place] for _, place in chunk]
-        self._examiner.assistant(those[0].edition).load()
+    def _chunks(self, records: journal.Journal, size: int) -> Iterator[tuple[str, list[int]]]:
+        """The items without a record, as a set's name and places in it.
+
+        A chunk has one edition and one kind of task.
+        """
+        for name, those in self.items.items():
+            groups: dict[tuple[str, int], list[int]] = {}
+            for place, item in enumerate(those):
+                if records.claim(name, item.id):
+                    groups.setdefault((item.edition, len(item.choices)), []).append(place)
+            for places in groups.values():
+                for start in range(0, len(places), size):
+                    yield name, places[start : start + size]
+
+    def _ask(self, name: str, places: Sequence[int]) -> list[Record]:
+        those = self.items[name]
+        asked = [those[place] for place in places]
+        self._examiner.assistant(asked[0].edition).load()
+        partners = [partner(place, those) for place in places] if self.plan.placebo else None
         start = time.perf_counter()
-        partners = (
-            [partner(place, self.items[name]) for _, place in chunk] if self.plan.placebo else None
-        )
-        lines = self._examiner.ask(those, partners)
-        ms = round((time.perf_counter() - start) * 1000 / len(lines), 1)
-        return [{"set": name, **line, "ms": ms} for line in lines]
-
-
-def _chunks(
-    todo: Sequence[tuple[str, int]], by_set: Mapping[str, Sequence[EvalItem]], size: int
-) -> Iterator[list[tuple[str, int]]]:
-    """Items of one set and edition, a few at a time."""
-    groups: dict[tuple[str, str, int], list[tuple[str, int]]] = {}
-    for name, place in todo:
-        item = by_set[name][place]
-        groups.setdefault((name, item.edition, len(item.choices)), []).append((name, place))
-    for those in groups.values():
-        for start in range(0, len(those), size):
-            yield those[start : start + size]
-
-
-class _Journal:
-    """The lines so far; one that a kill tore off is dropped, and its item asked again."""
-
-    def __init__(self, folder: Path, made_with: dict[str, Any], restart: bool) -> None:
-        self._path = folder / "lines.jsonl"
-        with files.explained(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-        begun = (folder / "run.json").exists()
-        if not begun and any(folder.iterdir()):
-            raise SticklerError(f"{folder} holds other files: name an empty folder, or a new one.")
-        if begun and not restart:
-            _check(folder, made_with)
-        else:
-            with files.explained(folder):
-                for name in _OWN:
-                    (folder / name).unlink(missing_ok=True)
-            _write(folder / "run.json", made_with)
-        self.lines, end = _read(self._path)
-        if self._path.exists():
-            os.truncate(self._path, end)
-        self.done = {(line["set"], line["id"]) for line in self.lines}
-
-    def __enter__(self) -> "_Journal":
-        self._file = self._path.open("ab")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def add(self, lines: Sequence[Record]) -> None:
-        with files.explained(self._path):
-            self._file.write(b"".join(_json(line) + b"\n" for line in lines))
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        self.lines += lines
-
-
-def _check(folder: Path, made_with: dict[str, Any]) -> None:
-    before = open_run(folder).made_with
-    changed = [name for name in made_with if before.get(name) != made_with[name]]
-    if changed:
-        raise SticklerError(
-            f"{folder} holds a run made with something else ({', '.join(changed)}): name another "
-            "folder, or begin it anew with --restart."
-        )
+        records = self._examiner.ask(asked, partners)
+        ms = round((time.perf_counter() - start) * 1000 / len(records), 1)
+        return [{"set": name, **record, "ms": ms} for record in records]
 
 
 def open_run(folder: Path) -> Run:
-    """A run from its folder, whole or as far as it came."""
+    """A run from its folder, finished or not; SticklerError where there is none."""
     try:
-        made_with = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        lines, _ = _read(folder / "lines.jsonl")
+        made_with, records = journal.read(folder / _RECORDS)
     except (OSError, ValueError) as error:
         raise SticklerError(
-            f"{folder} holds no evaluation run ({error}): make one with "
-            f"'stickler eval run -o {folder}'."
+            f"{folder} holds no evaluation run ({error})", Remedy(Action.CONTINUE_RUN, str(folder))
         ) from None
-    return Run(folder, made_with, lines)
-
-
-def _read(path: Path) -> tuple[list[Record], int]:
-    """The whole lines of a file, and where they end."""
-    if not path.exists():
-        return [], 0
-    data = path.read_bytes()
-    end = data.rfind(b"\n") + 1
-    try:
-        return [json.loads(line) for line in data[:end].split(b"\n") if line], end
-    except ValueError as error:
-        raise SticklerError(
-            f"{path} is damaged ({error}): begin the run anew with --restart."
-        ) from None
+    return Run(folder, made_with, records)
 
 
 def summary(run: Run) -> dict[str, Any]:
@@ -256,15 +185,18 @@ def summary(run: Run) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, value: Mapping[str, Any]) -> None:
-    files.write_whole(path, json.dumps(value, indent=1, ensure_ascii=False).encode() + b"\n")
+def _prepare(folder: Path, restart: bool) -> None:
+    """Make the folder, or refuse one that has other files; clear what a restart makes again."""
+    with files.explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / _RECORDS).exists() and any(folder.iterdir()):
+            raise SticklerError(f"{folder} holds other files", "name an empty folder, or a new one")
+        if restart:
+            for name in _RESULTS:
+                (folder / name).unlink(missing_ok=True)
 
 
-def _json(line: Record) -> bytes:
-    return json.dumps(line, ensure_ascii=False).encode()
-
-
-def _own() -> ModuleType:
+def _eval() -> ModuleType:
     return sys.modules[__name__.split(".")[0]]
 
 

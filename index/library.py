@@ -142,8 +142,7 @@ def _added() -> list[Document]:
         return [Document(**row) for row in rows]
     except (ValueError, TypeError, OSError) as error:
         raise SticklerError(
-            f"{manifest} cannot be read ({error}): delete it, then add your documents again",
-            Remedy(Action.ADD_RULES),
+            f"{manifest} cannot be read ({error})", "delete it, then add your documents again"
         ) from None
 
 

@@ -5,15 +5,20 @@ from typing import Any
 
 from index.errors import SticklerError
 from index.searcher import LONGEST_QUESTION
-from page import asking, cards, transcript, conversation
-from page.errors import here, told
+from page import cards, transcript
+from page.ask_stream import ask_stream
+from page.cards import render_evidence
 from page.components import EVENT, QUICK, Shared, live_html
+from page.conversation import render_conversation
+from page.errors import gradio_errors
+from page.remedies import phrase
 from page.transcript import Turn
 
 _AT_ONCE = 60  # questions that are taken in; whose turn it is, the service decides
 
 
 def build(shared: Shared) -> None:
+    """Lay the tab out."""
     import gradio as gr
 
     service = shared.service
@@ -21,7 +26,7 @@ def build(shared: Shared) -> None:
         with gr.Column(scale=6, min_width=320):
             turns = gr.State([])
             events = ("starter", "cite", "vote")
-            conversation = live_html("talk", conversation.conversation([]), events)
+            conversation = live_html("conversation", render_conversation([]), events)
             with gr.Row(elem_classes="asking"):
                 question = gr.Textbox(
                     label="Question",
@@ -50,65 +55,65 @@ def build(shared: Shared) -> None:
         yield {question: "", send: gr.Button(visible=False), stop: gr.Button(visible=True)}
         shown: object = None
         try:
-            settings = service.settings(*chosen)
-            book = service.book.edition(settings.edition)
-            for now in asking.ask(service, asked, so_far, settings, session):
-                changes: dict[Any, Any] = {turns: now, conversation: conversation.conversation(now)}
+            settings = service.settings_for(*chosen)
+            book = service.resources.book.edition(settings.edition)
+            for now in ask_stream(service, asked, so_far, settings, session):
+                changes: dict[Any, Any] = {turns: now, conversation: render_conversation(now)}
                 found = now[-1].answer
                 if found is not None and found is not shown:
                     shown = found
-                    changes[evidence] = cards.evidence(found, book, len(now) - 1)
+                    changes[evidence] = render_evidence(found, book, len(now) - 1)
                 yield changes
         except SticklerError as error:
-            now = [*so_far, Turn(asked, failure=here(str(error)))]
-            yield {turns: now, conversation: conversation.conversation(now)}
+            now = [*so_far, Turn(asked, failure=error.sentence(phrase))]
+            yield {turns: now, conversation: render_conversation(now)}
         yield {send: gr.Button(visible=True), stop: gr.Button(visible=False)}
 
     def ask(
-        asked: str, so_far: list[Turn], model: str, edition: str, cited: int, words: bool,
-        request: gr.Request,
+        asked: str, so_far: list[Turn], model: str, edition: str, max_citations: int,
+        show_generated: bool, request: gr.Request,
     ) -> Iterator[dict[Any, Any]]:  # fmt: skip
-        chosen = (model, edition, cited, words)
+        chosen = (model, edition, max_citations, show_generated)
         yield from answer(asked, so_far, chosen, str(request.session_hash))
 
-    def start(
-        so_far: list[Turn], model: str, edition: str, cited: int, words: bool,
+    def ask_starter(
+        so_far: list[Turn], model: str, edition: str, max_citations: int, show_generated: bool,
         request: gr.Request, event: gr.EventData,
     ) -> Iterator[dict[Any, Any]]:  # fmt: skip
-        chosen = (model, edition, cited, words)
+        chosen = (model, edition, max_citations, show_generated)
         yield from answer(str(event.question), so_far, chosen, str(request.session_hash))
 
-    def show(now: list[Turn], event: gr.EventData) -> str:
+    def show_evidence(now: list[Turn], event: gr.EventData) -> str:
         place = int(event.turn)
-        with told():
+        with gradio_errors():
             found = transcript.answer_at(now, place)
-            return cards.evidence(found, service.book.edition(found.edition), place)
+            return render_evidence(found, service.resources.book.edition(found.edition), place)
 
     def vote(now: list[Turn], event: gr.EventData) -> tuple[list[Turn], str]:
-        with told():
-            now = transcript.voted(now, int(event.turn), str(event.vote), str(event.comment))
-            return now, conversation.conversation(now)
+        with gradio_errors():
+            now = transcript.vote(now, int(event.turn), str(event.vote), str(event.comment))
+            return now, render_conversation(now)
 
     def halt(request: gr.Request) -> None:
         service.stop(str(request.session_hash))
 
-    chosen = [turns, *shared.chosen]
+    inputs = [turns, *shared.settings]
     changed = [question, turns, conversation, evidence, send, stop]
-    asked: Any = {**EVENT, "concurrency_limit": _AT_ONCE}
-    gr.on([question.submit, send.click], ask, [question, *chosen], changed, **asked)
-    conversation.starter(start, chosen, changed, **asked)
-    conversation.cite(show, turns, evidence, **QUICK)
+    options: Any = {**EVENT, "concurrency_limit": _AT_ONCE}
+    gr.on([question.submit, send.click], ask, [question, *inputs], changed, **options)
+    conversation.starter(ask_starter, inputs, changed, **options)
+    conversation.cite(show_evidence, turns, evidence, **QUICK)
     conversation.vote(vote, turns, [turns, conversation], **QUICK)
     stop.click(halt, **QUICK)
     fresh.click(
-        lambda: ([], conversation.conversation([]), cards.EMPTY),
+        lambda: ([], render_conversation([]), cards.EMPTY),
         outputs=[turns, conversation, evidence],
         **QUICK,
     )
-    for button, written, name in (
-        (markdown, record.as_markdown, "stickler.md"),
-        (as_json, record.as_json, "stickler.json"),
+    for button, export, name in (
+        (markdown, transcript.as_markdown, "stickler.md"),
+        (as_json, transcript.as_json, "stickler.json"),
     ):
-        button.click(written, turns, saved, **QUICK).then(
+        button.click(export, turns, saved, **QUICK).then(
             None, saved, js=f"(text) => {{ stickler.save('{name}', text); }}"
         )

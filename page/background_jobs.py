@@ -1,6 +1,6 @@
-"""Long work behind the page: in a thread of its own, told as it goes on, stopped when asked to.
+"""Long jobs behind the page: each in a thread of its own, with its progress, stopped when asked to.
 
-Its parts wait in line with everybody's questions, so that whoever asks gets a turn between them.
+Their parts wait in the same queues as questions do, so that whoever asks gets a turn in between.
 """
 
 import contextlib
@@ -11,19 +11,20 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from index.errors import SticklerError
-from page.queue import Busy
-from page.service import Service, Waiting
-from qa.answer import Assistant
+from page.errors import as_stickler_error
+from page.queue import Busy, Place
+from page.service import Service
+from qa.assistant import Assistant
 from qa.settings import Settings
 
 _POLL = 0.2  # seconds between two looks
-_BUSY = 1.0  # seconds until a full line is tried again
-_LEFT = 10.0  # seconds that work has to end in once nobody looks any more
+_BUSY = 1.0  # seconds until a full queue is tried again
+_LEFT = 10.0  # seconds that a job has to end in once nobody watches any more
 T = TypeVar("T")
 
 
 class Stopped(Exception):
-    """The work was stopped before its end, with so much of it done."""
+    """The job was stopped before its end, with so much of it done."""
 
     def __init__(self, done: int = 0, total: int = 0) -> None:
         super().__init__(f"stopped at {done} of {total}")
@@ -32,73 +33,72 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Progress(Generic[T]):
-    """How far work is; the last of it holds what came of it."""
+    """How far a job is; the last one holds the result."""
 
     done: int
     total: int
-    words: str  # what is being waited for
+    message: str  # what is being waited for
     result: T | None = None
 
 
-class Work(Generic[T]):
-    """Something being done: how far it is, and what is being waited for."""
+class BackgroundJob(Generic[T]):
+    """A job whose result is a T: how far it is, and what is being waited for."""
 
     def __init__(self, service: Service, settings: Settings, stop: threading.Event) -> None:
         self.service, self.settings, self.stop = service, settings, stop
         self.done = self.total = 0
-        self.words = "Starting …"
+        self.message = "Starting …"
 
-    def tell(self, done: int, total: int) -> None:
-        self.done, self.total, self.words = done, total, ""
+    def report(self, done: int, total: int) -> None:
+        """Note how far the job is."""
+        self.done, self.total, self.message = done, total, ""
 
-    def goes_on(self) -> None:
-        """Raises where the work was stopped."""
+    def check_stopped(self) -> None:
+        """Raise Stopped if the job was stopped."""
         if self.stop.is_set():
             raise Stopped(self.done, self.total)
 
-    def assistant(self) -> Assistant:
-        """What answers, waited for."""
-        waiting = self.service.assistant(self.settings, self.stop)
-        try:
-            while True:
-                self._say(next(waiting))
-        except StopIteration as end:
-            if end.value is None:
-                raise Stopped from None
-            found: Assistant = end.value
-            return found
+    def load_assistant(self) -> Assistant:
+        """What answers, waited for; Stopped where the job was stopped meanwhile."""
+        loading = self.service.load_assistant(self.settings, self.stop)
+        while True:
+            try:
+                self.message = next(loading).message
+            except StopIteration as end:
+                if end.value is None:
+                    raise Stopped from None
+                assistant: Assistant = end.value
+                return assistant
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
-        """A turn among those who ask, waited for however long the line is."""
+        """A turn among those who ask, waited for however long the queue is."""
         with contextlib.ExitStack() as stack:
-            line = self.service.queue(self.settings)
-            while True:
-                self.goes_on()
-                try:
-                    place = stack.enter_context(line.place())
-                    break
-                except Busy:
-                    self.stop.wait(_BUSY)
-            while place.ahead(_POLL):
-                self.goes_on()
+            place = self._join_queue(stack)
+            while place.wait(_POLL):
+                self.check_stopped()
             yield
 
-    def _say(self, waiting: Waiting) -> None:
-        self.words = waiting.words
+    def _join_queue(self, stack: contextlib.ExitStack) -> Place:
+        while True:
+            self.check_stopped()
+            try:
+                return stack.enter_context(self.service.queue_for(self.settings).join())
+            except Busy:
+                self.stop.wait(_BUSY)
 
-    def steps(self, do: Callable[[], T]) -> Iterator[Progress[T]]:
-        """Do it, telling now and then how far it is, and last what it returned.
+    def run(self, work: Callable[[], T]) -> Iterator[Progress[T]]:
+        """Do the work in a thread; yields its progress now and then, and last its result.
 
-        It is over when this is: whoever stops looking stops the work.
+        Closing the iterator stops the job.
         """
         ended = threading.Event()
         results: list[T] = []
         errors: list[BaseException] = []
 
-        def run() -> None:
+        def in_thread() -> None:
             try:
-                results.append(do())
+                results.append(work())
             except BaseException as error:
                 if not isinstance(error, Stopped | SticklerError):
                     traceback.print_exc()
@@ -106,18 +106,14 @@ class Work(Generic[T]):
             finally:
                 ended.set()
 
-        threading.Thread(target=run, daemon=True).start()
+        threading.Thread(target=in_thread, daemon=True).start()
         try:
             while not ended.wait(_POLL):
-                yield Progress(self.done, self.total, self.words)
+                yield Progress(self.done, self.total, self.message)
         finally:
             if not ended.is_set():
                 self.stop.set()
                 ended.wait(_LEFT)
         for error in errors:
-            if isinstance(error, Stopped | SticklerError):
-                raise error
-            raise SticklerError(
-                f"Stickler failed ({type(error).__name__}): see its terminal."
-            ) from error
+            raise error if isinstance(error, Stopped) else as_stickler_error(error)
         yield Progress(self.total, self.total, "", results[0])

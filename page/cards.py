@@ -1,4 +1,4 @@
-"""Rules as HTML: a text with its links, symbols and decisive sentence, and the cards of an answer.
+"""Rules as HTML: a text with its links, symbols and decisive sentence, and an answer's evidence.
 
 Whatever comes from a document or a visitor goes through `escape`, nothing else makes tags.
 
@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from index import numbers
 from index.editions import CURRENT
-from index.rulebook import Edition, Example, Rule
+from index.rulebook import CUT_OFF, Edition, Example, Rule
 from qa.answer import Answer
 from qa.citations import Citation
 from qa.models import BOOK
@@ -42,7 +42,7 @@ _MANA = {
     "Z": "Z generic",
     "CHAOS": "chaos",
 }
-_CUT = ' <span class="cut">[cut off in the source]</span>'
+_CUT = f' <span class="cut">{CUT_OFF.strip()}</span>'
 
 
 def address(number: str, edition: str) -> str:
@@ -52,7 +52,7 @@ def address(number: str, edition: str) -> str:
 
 
 def link(number: str, book: Edition, label: str | None = None) -> str:
-    """A number that opens its rule; one that the book does not have is said to be missing."""
+    """A number that opens its rule; one that the book lacks is marked as missing."""
     shown = escape(label or number)
     if number not in book:
         return f'<span class="absent" title="not in the rules loaded">{shown}</span>'
@@ -63,7 +63,17 @@ def link(number: str, book: Edition, label: str | None = None) -> str:
     )
 
 
+def open_link(number: str, book: Edition, label: str = "", css: str = "number") -> str:
+    """A link to a rule's page in the tab Rules."""
+    return (
+        f'<a class="{css}" href="{escape(address(number, book.name))}" '
+        f'data-open="{escape(number)}" data-edition="{escape(book.name)}">'
+        f"{escape(label or number)}</a>"
+    )
+
+
 def links(found: Sequence[str], book: Edition) -> str:
+    """Several numbers that open their rules."""
     return ", ".join(link(number, book) for number in found)
 
 
@@ -94,13 +104,12 @@ def rule_text(text: str, book: Edition) -> str:
     return "".join(parts).replace("\n", "<br>")
 
 
-def quoted(text: str, quote: str, book: Edition) -> str:
-    """A rule's text with the decisive sentence marked."""
-    if not quote or quote not in text:
-        return rule_text(text, book)
-    before, _, behind = text.partition(quote)
-    marked = f"<mark>{rule_text(quote, book)}</mark>"
-    return rule_text(before, book) + marked + rule_text(behind, book)
+def paragraph(text: str, book: Edition, truncated: bool, quote: str = "") -> str:
+    """A rule's text with the decisive sentence marked; one that its source cut off says so."""
+    before, found, after = text.partition(quote) if quote else (text, "", "")
+    mark = f"<mark>{rule_text(quote, book)}</mark>" if found else ""
+    shown = rule_text(before, book) + mark + rule_text(after, book)
+    return f'<p class="text">{shown}{_CUT if truncated else ""}</p>'
 
 
 def examples(those: Sequence[Example], book: Edition) -> str:
@@ -115,40 +124,39 @@ def examples(those: Sequence[Example], book: Edition) -> str:
 
 
 def badge(edition: str) -> str:
+    """The edition that a rule is from."""
     return f'<span class="edition" title="edition">{escape(edition)}</span>'
 
 
 def title(number: str, heading: str, edition: str) -> str:
+    """A rule's number, heading and edition."""
     named = f' <span class="heading">{escape(heading)}</span>' if heading else ""
     return f'<span class="number">{escape(number)}</span>{named} {badge(edition)}'
 
 
-def rule_body(rule: Rule, book: Edition, quote: str = "") -> str:
-    """Text, marked where there is a quote, and the examples."""
-    cut = _CUT if rule.truncated else ""
-    text = f'<p class="text">{quoted(rule.text, quote, book)}{cut}</p>'
-    return text + examples(rule.examples, book)
+def rule_body(rule: Rule, book: Edition) -> str:
+    """A rule's text and its examples."""
+    return paragraph(rule.text, book, rule.truncated) + examples(rule.examples, book)
 
 
-def _card(citation: Citation, book: Edition, marked: bool) -> str:
+def _card(citation: Citation, book: Edition, quote: str) -> str:
+    """A cited rule, whole."""
     rule = book.by_number.get(citation.number)
     known = rule is not None and rule.text == citation.text
-    cut = _CUT if citation.truncated else ""
     head = title(citation.number, citation.heading, citation.edition)
     anchor = escape(f"card-{citation.number}")
-    href = escape(address(citation.number, book.name))
     return (
         f'<article class="card" id="{anchor}" tabindex="-1" aria-labelledby="{anchor}-title">'
         f'<h3 id="{anchor}-title">{head}</h3>'
-        f'<p class="text">{quoted(citation.text, citation.quote if marked else "", book)}{cut}</p>'
+        f"{paragraph(citation.text, book, citation.truncated, quote)}"
         f"{examples(rule.examples, book) if known and rule else ''}"
-        f'<p class="card-foot"><a class="open" href="{href}" data-open="{escape(citation.number)}" '
-        f'data-edition="{escape(book.name)}">Open in the rules</a></p></article>'
+        f'<p class="card-foot">{open_link(citation.number, book, "Open in the rules", "open")}</p>'
+        "</article>"
     )
 
 
-def _read(found: Iterable[str], book: Edition, name: str) -> str:
-    """Rules that were read and not cited, each folded to its first words."""
+def _folded_rules(found: Iterable[str], book: Edition, name: str) -> str:
+    """Rules that were found and not cited, each folded to its first words."""
     rules = [book.by_number[number] for number in found if number in book.by_number]
     if not rules:
         return ""
@@ -161,20 +169,21 @@ def _read(found: Iterable[str], book: Edition, name: str) -> str:
     return f'<section class="also" aria-label="{name}"><h3>{name}</h3>{rows}</section>'
 
 
-def evidence(answer: Answer, book: Edition, turn: int) -> str:
-    """All that an answer rests on: the cited rules whole, then what else was read."""
-    cited = [citation for citation in answer.citations if citation.quote]
-    numbers_cited = {citation.number for citation in cited}
-    others = [hit.passage.number for hit in answer.hits if hit.passage.number not in numbers_cited]
-    marked = answer.model != BOOK  # a rule that was asked for by number is wanted whole
-    shown = "".join(_card(citation, book, marked) for citation in cited)
+def render_evidence(answer: Answer, book: Edition, turn: int) -> str:
+    """All that an answer rests on: the cited rules whole, then what else was found."""
+    cited = {citation.number for citation in answer.cited}
+    others = [hit.passage.number for hit in answer.hits if hit.passage.number not in cited]
+    looked_up = answer.model == BOOK  # a rule that was asked for by number is wanted whole
+    shown = "".join(
+        _card(citation, book, "" if looked_up else citation.quote) for citation in answer.cited
+    )
     name = "Nearest rules" if answer.abstained else "Read, not cited"
     note = ""
     if answer.abstained:
         note = '<p class="quiet">No rule is cited. These come nearest, and may not apply.</p>'
     return (
         f'<div class="evidence" data-turn="{turn}"><h2>Evidence</h2>{note}{shown}'
-        f"{_read(others, book, name)}</div>"
+        f"{_folded_rules(others, book, name)}</div>"
     )
 
 

@@ -1,4 +1,4 @@
-"""What the tabs are made of: HTML parts with their script, event options, the shared settings."""
+"""What the tabs are made of: HTML components with their script, event options, shared settings."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -24,22 +24,24 @@ class Shared:
     hub: "gr.HTML"  # always on the page: what the script asks the server goes through it
     tabs: "gr.Tabs"
     model: "gr.Dropdown"
-    words: "gr.Checkbox"
+    show_generated: "gr.Checkbox"
     edition: "gr.Dropdown"
-    cited: "gr.Slider"
+    max_citations: "gr.Slider"
 
     @property
-    def chosen(self) -> "list[Any]":
-        """The settings of a question, in the order of `Service.settings`."""
-        return [self.model, self.edition, self.cited, self.words]
+    def settings(self) -> "list[Any]":
+        """The settings of a question, in the order of `Service.settings_for`."""
+        return [self.model, self.edition, self.max_citations, self.show_generated]
 
 
 @cache
-def text_of(name: str) -> str:
+def read_text(name: str) -> str:
+    """A text file of this package."""
     return (FILES / name).read_text(encoding="utf-8")
 
 
 def html(value: str = "", **more: Any) -> "gr.HTML":
+    """HTML in the page's own style."""
     import gradio as gr
 
     return gr.HTML(value, apply_default_css=False, elem_classes="stickler", **more)
@@ -47,7 +49,7 @@ def html(value: str = "", **more: Any) -> "gr.HTML":
 
 def live_html(name: str, value: str = "", events: tuple[str, ...] = (), **more: Any) -> "gr.HTML":
     """HTML that page.js listens to; Gradio finds the events it can send by their quoted names."""
-    script = f"<script>{text_of('page.js')}</script>"
+    script = f"<script>{read_text('page.js')}</script>"
     named = ", ".join(f"'{event}'" for event in events)
     attach = f"stickler.attach('{name}', element, trigger, server, watch, [{named}]);"
     return html(value, head=script, js_on_load=attach, elem_id=f"stickler-{name}", **more)

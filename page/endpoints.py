@@ -5,22 +5,24 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from cli.rules import hit_json, rule_json
 from index.editions import CURRENT
 from index.errors import SticklerError
+from index.hits import Hit
+from index.rulebook import Edition, Rule
 from index.searcher import check
-from page import batching
-from page.errors import told
+from page.batch_jobs import answer_list
+from page.errors import gradio_errors
 from page.service import Service, Waiting
 from qa.answer import Answer
 
 NAMES = ("ask", "batch", "search", "rule")
-_MOST_HITS = 100
-_MOST_BEFORE = 30
-_MOST_QUESTIONS = 100  # of a list: a longer one is a file for the tab Batch
+_MAX_HITS = 100
+_MAX_SECONDS = 60  # that a program waits for search to be loaded
+_MAX_BEFORE = 30
+_MAX_QUESTIONS = 100  # of a list: a longer one is a file for the tab Batch
 
 
 def declare(service: Service) -> None:
@@ -33,7 +35,7 @@ def declare(service: Service) -> None:
         edition: str = CURRENT,
         model: str = "",
         rules: int = 0,
-        words: bool | None = None,
+        show_generated: bool | None = None,
     ) -> Iterator[dict[str, Any]]:
         """Answer a rules question with checked citations, as a stream of JSON answers.
 
@@ -43,18 +45,19 @@ def declare(service: Service) -> None:
             edition: 'current', or the day a rulebook took effect, like 2009-10-01.
             model: The language model; empty for the one that the page was started with.
             rules: About how many rules to cite, 2 to 8; 0 for the page's own setting.
-            words: Whether the model's supported sentences are shown; null for the page's setting.
+            show_generated: Whether the sentences that the model generates are shown, as far as a
+                rule supports them; null for the page's own setting.
 
         Returns:
             First the evidence, then the same answer with the model's growing 'raw' text, and last
             the whole answer, whose citations are checked.
         """
-        with told():
-            settings = service.settings(model, edition, rules, words)
-            asked = (before or [])[-_MOST_BEFORE:]
+        with gradio_errors():
+            settings = service.settings_for(model, edition, rules, show_generated)
+            earlier = (before or [])[-_MAX_BEFORE:]
             with (
-                service.stoppable("") as stop,
-                closing(service.ask(question, asked, settings, stop)) as stream,
+                service.stop_event("") as stop,
+                closing(service.ask(question, earlier, settings, stop)) as stream,
             ):
                 answer: Answer | None = None
                 for part in stream:
@@ -71,7 +74,7 @@ def declare(service: Service) -> None:
         edition: str = CURRENT,
         model: str = "",
         rules: int = 0,
-        words: bool | None = None,
+        show_generated: bool | None = None,
     ) -> list[dict[str, Any]]:
         """Answer a list of questions, each by itself, as JSON answers in the same order.
 
@@ -80,21 +83,21 @@ def declare(service: Service) -> None:
             edition: 'current', or the day a rulebook took effect, like 2009-10-01.
             model: The language model; empty for the one that the page was started with.
             rules: About how many rules to cite, 2 to 8; 0 for the page's own setting.
-            words: Whether the model's supported sentences are shown; null for the page's setting.
+            show_generated: Whether the sentences that the model generates are shown, as far as a
+                rule supports them; null for the page's own setting.
 
         Returns:
             An answer for each question, with the id q1, q2 and so on; one that cannot be
             answered, such as an empty one, has 'error' in its place; the others are answered.
         """
-        with told():
-            settings = service.settings(model, edition, rules, words)
-            if not 1 <= len(questions) <= _MOST_QUESTIONS:
+        with gradio_errors():
+            settings = service.settings_for(model, edition, rules, show_generated)
+            if not 1 <= len(questions) <= _MAX_QUESTIONS:
                 raise SticklerError(
-                    f"Cannot answer {len(questions)} questions at once: send 1 to "
-                    f"{_MOST_QUESTIONS}."
+                    f"Cannot answer {len(questions)} questions at once: send 1 to {_MAX_QUESTIONS}."
                 )
-            with service.stoppable("") as stop:
-                return batching.listed(service, questions, settings, stop)
+            with service.stop_event("") as stop:
+                return answer_list(service, questions, settings, stop)
 
     def search(query: str, edition: str = CURRENT, limit: int = 10) -> list[dict[str, Any]]:
         """Find the rules that decide a question, best first.
@@ -107,11 +110,13 @@ def declare(service: Service) -> None:
         Returns:
             The rules found, each with number, edition, heading, text, score and how it was found.
         """
-        with told():
+        with gradio_errors():
             check(query)
-            if not 1 <= limit <= _MOST_HITS:
-                raise SticklerError(f"Cannot find {limit} rules: choose 1 to {_MOST_HITS}.")
-            return [hit_json(hit) for hit in service.searcher(60).search(query, limit, edition)]
+            if not 1 <= limit <= _MAX_HITS:
+                raise SticklerError(f"Cannot find {limit} rules: choose 1 to {_MAX_HITS}.")
+            searcher = service.wait_for_searcher(_MAX_SECONDS)
+            [found] = searcher.search([query], limit, edition)
+            return [_hit_json(hit) for hit in found.hits]
 
     def rule(number: str, edition: str = CURRENT) -> list[dict[str, Any]]:
         """Look rules up by number, range, section or keyword, with what is below them.
@@ -123,11 +128,26 @@ def declare(service: Service) -> None:
         Returns:
             The rules, each with text, examples, references and the rules that refer to it.
         """
-        with told():
-            book = service.book.edition(edition)
-            return [rule_json(book, each) for each in book.find(number)]
+        with gradio_errors():
+            book = service.resources.book.edition(edition)
+            return [_rule_json(book, each) for each in book.find(number)]
 
     api(ask, api_name="ask", concurrency_limit=40)
     api(batch, api_name="batch", concurrency_limit=4)
     api(search, api_name="search", concurrency_limit=4)
     api(rule, api_name="rule", concurrency_limit=4)
+
+
+def _hit_json(hit: Hit) -> dict[str, Any]:
+    passage = hit.passage
+    shown = {"heading": passage.heading, "text": passage.shown, "truncated": passage.truncated}
+    return {**hit.to_json(), **shown}
+
+
+def _rule_json(book: Edition, rule: Rule) -> dict[str, Any]:
+    return {
+        **asdict(rule),
+        "parent": rule.parent,
+        "references": [asdict(reference) for reference in book.references(rule)],
+        "referred_from": book.referred_from(rule.number),
+    }

@@ -5,98 +5,106 @@ from typing import Any
 
 from eval.run import Run
 from index.errors import SticklerError
-from page import evaluating, preview, run_report
-from page.errors import told
-from page.components import EVENT, QUICK, Shared, html, live_html
+from page import evaluation_jobs, preview
 from page.background_jobs import Stopped
+from page.components import EVENT, QUICK, Shared, html, live_html
+from page.errors import gradio_errors
+from page.run_report import WELCOME, render_run
 
-NAME = "evaluate"  # what is stopped here, apart from questions
-_USUAL = "dev"
+_DEFAULT_SET = "dev"
 
 
-def key(session: str) -> str:
-    """Under which name a visitor's evaluation can be stopped."""
-    return f"{session}/{NAME}"
+def stop_key(session: str) -> str:
+    """Under which name a visitor's evaluation is stopped, apart from questions."""
+    return f"{session}/evaluate"
 
 
 def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
-    """Lay the tab out; returns what fills its lists when the page is opened, and which parts."""
+    """Lay the tab out; returns what fills its lists when the page opens, and which they are."""
     import gradio as gr
 
     service = shared.service
-    evaluations = evaluating.Evaluations(service)
+    evaluations = evaluation_jobs.Evaluations(service)
     with gr.Tab("Evaluate", id="evaluate"), gr.Row(elem_classes="sides"):
         with gr.Column(scale=5, min_width=300):
             with gr.Column(visible=service.uploads):
-                chosen = gr.Dropdown(evaluating.sets(), value=_USUAL, label="Set of questions")
+                chosen = gr.Dropdown(
+                    evaluation_jobs.list_sets(), value=_DEFAULT_SET, label="Set of questions"
+                )
                 count = gr.Slider(
-                    evaluating.LEAST,
-                    evaluating.MOST,
-                    value=evaluating.USUAL,
+                    evaluation_jobs.MIN_ITEMS,
+                    evaluation_jobs.MAX_ITEMS,
+                    value=evaluation_jobs.DEFAULT_ITEMS,
                     step=5,
                     label="Items to ask",
                 )
                 with gr.Row(elem_classes="asking"):
                     go = gr.Button("Run", variant="primary")
                     stop = gr.Button("Cancel", variant="stop", visible=False)
-                far = html(elem_id="evaluate-far")
+                progress = html(elem_id="evaluate-progress")
             if not service.uploads:
                 html('<p class="quiet">Runs are started on the machine itself.</p>')
             runs = gr.Dropdown([], label="Earlier runs", value=None)
         with gr.Column(scale=8, min_width=320):
-            report = live_html("evaluate", run_report.WELCOME)
+            report = live_html("evaluate", WELCOME)
 
     def run(
-        name: str, items: int, model: str, edition: str, cited: int, words: bool,
+        name: str, items: int, model: str, edition: str, max_citations: int, show_generated: bool,
         request: gr.Request,
     ) -> Iterator[dict[Any, Any]]:  # fmt: skip
         yield {
             go: gr.Button(visible=False),
             stop: gr.Button(visible=True, interactive=True),
-            far: preview.bar(0, 0, "Starting …"),
+            progress: preview.render_progress(0, 0, "Starting …"),
         }
         changes: dict[Any, Any] = {}
-        ran: Run | None = None
+        result: Run | None = None
         try:
-            settings = service.settings(model, edition, cited, words)
-            with service.stoppable(key(str(request.session_hash))) as event:
-                for now in evaluations.evaluate(name, int(items), settings, event):
-                    yield {far: preview.bar(now.done, now.total, now.words)}
-                    ran = now.result
-            assert ran is not None
+            settings = service.settings_for(model, edition, max_citations, show_generated)
+            with service.stop_event(stop_key(str(request.session_hash))) as event:
+                for now in evaluations.run(name, int(items), settings, event):
+                    yield {progress: preview.render_progress(now.done, now.total, now.message)}
+                    result = now.result
+            assert result is not None
             changes = {
-                far: f'<p role="status">Done: {len(ran.lines)} items.</p>',
-                report: run_report.shown(ran, service.book),
-                runs: gr.Dropdown(choices=evaluating.listed(), value=ran.folder.name),
+                progress: preview.render_status(f"Done: {len(result.records)} items."),
+                report: render_run(result, service.resources.book),
+                runs: gr.Dropdown(choices=evaluation_jobs.list_runs(), value=result.folder.name),
             }
         except Stopped as end:
             kept = f"Stopped: {end.done} of {end.total} items are asked, and kept in Earlier runs."
-            said = kept if end.done else "Stopped before the first item."
+            text = kept if end.done else "Stopped before the first item."
             changes = {
-                far: f'<p role="status">{said}</p>',
-                runs: gr.Dropdown(choices=evaluating.listed()),
+                progress: preview.render_status(text),
+                runs: gr.Dropdown(choices=evaluation_jobs.list_runs()),
             }
         except SticklerError as error:
-            changes = {far: preview.failure(str(error))}
+            changes = {progress: preview.render_error(error)}
         yield changes | {go: gr.Button(visible=True), stop: gr.Button(visible=False)}
 
     def open_again(name: str | None) -> Any:
-        with told():
+        with gradio_errors():
             if name is None:
-                return run_report.WELCOME
-            return run_report.shown(evaluating.opened(name), service.book)
+                return WELCOME
+            run = evaluation_jobs.open_listed_run(name)
+            return render_run(run, service.resources.book)
 
     def halt(request: gr.Request) -> Any:
-        service.stop(key(str(request.session_hash)))
+        service.stop(stop_key(str(request.session_hash)))
         return gr.Button(interactive=False)
 
-    def arrive() -> Any:
-        return gr.Dropdown(choices=evaluating.sets()), gr.Dropdown(choices=evaluating.listed())
+    def fill() -> Any:
+        return (
+            gr.Dropdown(choices=evaluation_jobs.list_sets()),
+            gr.Dropdown(choices=evaluation_jobs.list_runs()),
+        )
 
     go.click(
-        run, [chosen, count, *shared.chosen], [go, stop, far, report, runs],
+        run,
+        [chosen, count, *shared.settings],
+        [go, stop, progress, report, runs],
         **{**EVENT, "concurrency_limit": 4},
-    )  # fmt: skip
+    )
     stop.click(halt, outputs=stop, **QUICK)
     runs.input(open_again, runs, report, **QUICK)
-    return arrive, [chosen, runs]
+    return fill, [chosen, runs]

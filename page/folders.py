@@ -13,11 +13,11 @@ from pathlib import Path
 
 from index.errors import SticklerError
 
-KEPT = 6 * 3600.0  # seconds that the work of someone who is idle is kept
+IDLE_SECONDS = 6 * 3600.0  # that the folder of someone who does nothing is kept
 
 
 @dataclass
-class _Own:
+class _Folder:
     path: Path
     used: float = field(default_factory=time.monotonic)
     busy: bool = False
@@ -29,46 +29,46 @@ class Folders:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._own: dict[str, _Own] = {}
+        self._folders: dict[str, _Folder] = {}
 
     @contextlib.contextmanager
     def used(self, session: str) -> Iterator[Path]:
         """A visitor's folder while something is done there, one thing at a time."""
         with self._lock:
             self._sweep()
-            own = self._own.get(session)
-            if own is None:
-                own = self._own[session] = _Own(_made())
-            if own.busy:
+            folder = self._folders.get(session)
+            if folder is None:
+                folder = self._folders[session] = _Folder(_make_folder())
+            if folder.busy:
                 raise SticklerError("A file is being answered here already: wait, or stop it.")
-            own.busy = True
+            folder.busy = True
         try:
-            yield own.path
+            yield folder.path
         finally:
             with self._lock:
-                own.busy, own.used = False, time.monotonic()
-                if own.left:
+                folder.busy, folder.used = False, time.monotonic()
+                if folder.left:
                     self._remove(session)
 
     def leave(self, session: str) -> None:
         """Remove a visitor's folder, as soon as nothing is done there any more."""
         with self._lock:
-            if own := self._own.get(session):
-                own.left = True
-                if not own.busy:
+            if folder := self._folders.get(session):
+                folder.left = True
+                if not folder.busy:
                     self._remove(session)
 
     def _sweep(self) -> None:
-        old = time.monotonic() - KEPT
-        for session, own in list(self._own.items()):
-            if not own.busy and own.used < old:
+        old = time.monotonic() - IDLE_SECONDS
+        for session, folder in list(self._folders.items()):
+            if not folder.busy and folder.used < old:
                 self._remove(session)
 
     def _remove(self, session: str) -> None:
-        shutil.rmtree(self._own.pop(session).path, ignore_errors=True)
+        shutil.rmtree(self._folders.pop(session).path, ignore_errors=True)
 
 
-def _made() -> Path:
+def _make_folder() -> Path:
     parent = os.environ.get("GRADIO_TEMP_DIR") or tempfile.gettempdir()
     path = Path(parent).resolve() / f"work-{secrets.token_hex(16)}"
     path.mkdir(mode=0o700, parents=True)

@@ -1,4 +1,4 @@
-"""The door of the web server: what may come in, what may go out, and who may enter."""
+"""Middleware of the web server: what is refused, which headers are added, and who may log in."""
 
 import asyncio
 import hmac
@@ -9,11 +9,11 @@ from typing import Any
 
 from index.errors import SticklerError
 
-LARGEST_UPLOAD = 5_000_000  # bytes; the longest release so far is 1.2 MB
-_LARGEST_BODY = 1_000_000  # bytes of any other request
+MAX_UPLOAD = 5_000_000  # bytes; the longest release so far is 1.2 MB
+_MAX_BODY = 1_000_000  # bytes of any other request
 _UPLOAD = "/gradio_api/upload"
 # Routes of Gradio that fetch from elsewhere or that this page has no use for.
-_SHUT = (
+_CLOSED_ROUTES = (
     "/gradio_api/file=http",
     "/gradio_api/proxy=",
     "/gradio_api/process_recording",
@@ -43,7 +43,7 @@ _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),
 ]
-_FAILED_SECONDS = 1.0  # that a wrong password costs
+_DELAY = 1.0  # seconds that a wrong password costs
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -67,34 +67,34 @@ class RequestFilter:
         if refusal is not None:
             await _refuse(send, *refusal)
             return
-        body = _Body(receive, _largest(scope["path"]))
+        body = _Body(receive, _max_body(scope["path"]))
 
-        async def safely(message: MutableMapping[str, Any]) -> None:
+        async def send_with_headers(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", []), *_HEADERS]
             await send(message)
 
-        await self._app(scope, body.receive, safely)
+        await self._app(scope, body.receive, send_with_headers)
 
     def _refusal(self, path: str, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         call = _CALL.match(path)
-        if path.startswith(_SHUT) or (call and call[1] not in self._names):
+        if path.startswith(_CLOSED_ROUTES) or (call and call[1] not in self._names):
             return 403, "This is not offered here."
         if self._own_machine_only and not is_loopback(_host(headers)):
             # Another name for this machine: a page from elsewhere may be behind it.
             return 403, "Open this page as http://127.0.0.1, or start it with --host."
         length = headers.get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > _largest(path):
+        if not length.isdigit() or int(length) > _max_body(path):
             return 413, "This is too large."
         return None
 
 
 class _Body:
-    """A request's body that ends the connection where it grows too large without having said so."""
+    """A request's body that ends the connection where it grows too large without announcing it."""
 
-    def __init__(self, receive: Receive, largest: int) -> None:
+    def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive
-        self._left = largest
+        self._left = limit
 
     async def receive(self) -> MutableMapping[str, Any]:
         message = await self._receive()
@@ -102,14 +102,14 @@ class _Body:
         return message if self._left >= 0 else {"type": "http.disconnect"}
 
 
-def _largest(path: str) -> int:
-    return LARGEST_UPLOAD + _LARGEST_BODY if path.startswith(_UPLOAD) else _LARGEST_BODY
+def _max_body(path: str) -> int:
+    return MAX_UPLOAD + _MAX_BODY if path.startswith(_UPLOAD) else _MAX_BODY
 
 
-async def _refuse(send: Send, status: int, words: str) -> None:
+async def _refuse(send: Send, status: int, message: str) -> None:
     kind = [(b"content-type", b"text/plain; charset=utf-8"), *_HEADERS]
     await send({"type": "http.response.start", "status": status, "headers": kind})
-    await send({"type": "http.response.body", "body": words.encode()})
+    await send({"type": "http.response.body", "body": message.encode()})
 
 
 def _host(headers: dict[bytes, bytes]) -> str:
@@ -128,19 +128,19 @@ def is_loopback(host: str) -> bool:
 
 
 def password_check(auth: str | None) -> Callable[[str, str], Awaitable[bool]] | None:
-    """From 'user:password' what says whether someone may enter; None where all may."""
+    """Gives the check of a login from 'user:password'; None where everyone may enter."""
     if not auth:
         return None
     name, separator, secret = auth.partition(":")
     if not (name and separator and secret):
-        raise SticklerError("The setting --auth is not USER:PASSWORD: write both, with a colon.")
+        raise SticklerError("The password is not USER:PASSWORD: write both, with a colon.")
 
     async def check(user: str, password: str) -> bool:
         right_name = hmac.compare_digest(user.encode(), name.encode())
         right_secret = hmac.compare_digest(password.encode(), secret.encode())
         if right_name and right_secret:
             return True
-        await asyncio.sleep(_FAILED_SECONDS)
+        await asyncio.sleep(_DELAY)
         return False
 
     return check

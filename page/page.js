@@ -13,7 +13,7 @@ window.stickler = window.stickler || (() => {
     element.scrollIntoView({ behavior: calm() ? "auto" : "smooth", block });
   }
 
-  function say(words) { // to screen readers
+  function say(message) { // to screen readers
     let live = document.getElementById("stickler-live");
     if (!live) {
       live = document.createElement("div");
@@ -22,7 +22,7 @@ window.stickler = window.stickler || (() => {
       live.className = "unseen";
       (document.querySelector("main") || document.body).append(live);
     }
-    live.textContent = words;
+    live.textContent = message;
   }
 
   function showCard(number) {
@@ -41,7 +41,7 @@ window.stickler = window.stickler || (() => {
     const shown = document.querySelector(".evidence")?.dataset.turn;
     if (shown === turn && showCard(number)) return;
     awaited = number;
-    parts.talk.trigger("cite", { turn: Number(turn) });
+    parts.conversation.trigger("cite", { turn: Number(turn) });
   }
 
   async function copy(text, button) {
@@ -111,7 +111,7 @@ window.stickler = window.stickler || (() => {
     if (!details.open || !place || place.childElementCount) return;
     place.innerHTML = section
       ? await parts.hub.server.branch([section, edition])
-      : await parts.hub.server.past([history, edition]);
+      : await parts.hub.server.history([history, edition]);
   }
 
   const own = (event) => event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
@@ -121,7 +121,7 @@ window.stickler = window.stickler || (() => {
     if (!target || !own(event)) return;
     const data = target.dataset;
     if (data.cite) { event.preventDefault(); cite(target); }
-    else if (data.ask) parts.talk.trigger("starter", { question: data.ask });
+    else if (data.ask) parts.conversation.trigger("starter", { question: data.ask });
     else if ("copy" in data) copy(data.copy, target);
     else if (data.address) copy(new URL(data.address, window.location.href).href, target);
     else if (data.vote) vote(target);
@@ -136,7 +136,7 @@ window.stickler = window.stickler || (() => {
     const form = event.target.closest("form.comment");
     if (!form) return;
     event.preventDefault();
-    parts.talk.trigger("vote", {
+    parts.conversation.trigger("vote", {
       turn: Number(form.dataset.turn),
       vote: form.dataset.vote,
       comment: form.querySelector("textarea").value,
@@ -144,8 +144,8 @@ window.stickler = window.stickler || (() => {
   }
 
   const changed = {
-    talk(element) {
-      const log = element.querySelector(".talk[role=log]");
+    conversation(element) {
+      const log = element.querySelector(".conversation[role=log]");
       const last = log?.lastElementChild;
       if (!last || last.dataset.seen === last.className + log.childElementCount) return;
       last.dataset.seen = last.className + log.childElementCount;

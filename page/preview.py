@@ -1,14 +1,16 @@
-"""Long work as HTML: how far it is, how it ended, and the first answers of a batch."""
+"""Long jobs as HTML: how far one is, how a batch ended, and its first answers."""
 
 from collections.abc import Sequence
 from html import escape
 
+from index.errors import SticklerError
 from index.rulebook import Edition
 from page.cards import badge, link
+from page.remedies import phrase
 from qa.batch.run import Counts
 from qa.journal import Outcome
 
-_LONGEST = 300  # characters of a question
+_MAX_QUESTION = 300  # characters
 WELCOME = (
     '<div class="preview"><h2>Answer a file of questions</h2><p class="quiet">Text with one '
     "question a line, or a table with a column of questions (CSV, TSV, JSON, Parquet, Excel): its "
@@ -17,53 +19,63 @@ WELCOME = (
 )
 
 
-def bar(done: int, total: int, words: str) -> str:
-    """How far it is, for eyes and screen parsers."""
+def render_progress(done: int, total: int, message: str) -> str:
+    """How far a job is, for eyes and screen readers."""
     if not total:
-        return f'<p class="waiting"><span class="dot"></span>{escape(words)}</p>'
+        return f'<p class="waiting"><span class="dot"></span>{escape(message)}</p>'
     return (
-        f'<p class="far">{done} of {total}</p>'
+        f'<p class="progress-count">{done} of {total}</p>'
         f'<progress value="{done}" max="{total}" aria-label="Done so far"></progress>'
     )
 
 
-def ended(counts: Counts) -> str:
+def render_status(text: str) -> str:
+    """A sentence on how a job ended."""
+    return f'<p role="status">{escape(text)}</p>'
+
+
+def render_counts(counts: Counts) -> str:
     """How a batch ended, in a sentence."""
     parts = [f"{counts.answered} answered", f"{counts.abstained} not settled by the rules"]
     parts += [f"{counts.failed} failed"] if counts.failed else []
     parts += [f"{counts.reused} asked more than once"] if counts.reused else []
     parts += [f"{counts.empty} empty lines skipped"] if counts.empty else []
-    said = f"Done: {', '.join(parts)}."
+    text = f"Done: {', '.join(parts)}."
     if counts.silent:
-        said += f" {counts.silent} are the rules alone: the language model failed."
+        text += f" {counts.silent} are the rules alone: the language model failed."
     if counts.cut:
         cells = "1 cell is" if counts.cut == 1 else f"{counts.cut} cells are"
-        said += f" {cells} longer than a spreadsheet holds, cut off and marked so: CSV has it all."
-    return f'<p role="status">{said}</p>'
+        text += f" {cells} longer than a spreadsheet holds, cut off and marked so: CSV has it all."
+    return render_status(text)
 
 
-def failure(words: str) -> str:
-    return f'<p class="failure" role="alert">{escape(words)}</p>'
+def render_error(error: SticklerError) -> str:
+    """An error in the words of the page."""
+    return _render_failure(error.sentence(phrase))
 
 
-def preview(outcomes: Sequence[Outcome], total: int, book: Edition) -> str:
+def _render_failure(text: str) -> str:
+    return f'<p class="failure" role="alert">{escape(text)}</p>'
+
+
+def render_preview(outcomes: Sequence[Outcome], total: int, book: Edition) -> str:
     """The first answers, to see whether they are what is wanted."""
     if not outcomes:
         return WELCOME
-    shown = "".join(_shown(each, book) for each in outcomes)
+    shown = "".join(_render_outcome(each, book) for each in outcomes)
     name = f"The first {len(outcomes)} of {total}" if total > len(outcomes) else "Answers"
     return f'<div class="preview"><h2>{name}</h2>{shown}</div>'
 
 
-def _shown(outcome: Outcome, book: Edition) -> str:
-    asked = f'<h3 class="asked">{escape(outcome.question[:_LONGEST])}</h3>'
-    return f'<article class="turn">{asked}{_answered(outcome, book)}</article>'
+def _render_outcome(outcome: Outcome, book: Edition) -> str:
+    question = f'<h3 class="question">{escape(outcome.question[:_MAX_QUESTION])}</h3>'
+    return f'<article class="turn">{question}{_render_answer(outcome, book)}</article>'
 
 
-def _answered(outcome: Outcome, book: Edition) -> str:
+def _render_answer(outcome: Outcome, book: Edition) -> str:
     answer = outcome.answer
     if answer is None:
-        return failure(outcome.error or "")
+        return _render_failure(outcome.error or "")
     cited = [each for each in answer["citations"] if each["quote"]]
     if answer["abstained"] or not cited:
         return f'<div class="abstained"><p>{escape(answer["reason"] or answer["text"])}</p></div>'

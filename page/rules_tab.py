@@ -1,47 +1,57 @@
 """The tab Rules: the tree, search as you type, a rule's page, and texts that are added."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from index import library
-from index.editions import CURRENT
+from index.editions import CURRENT, Rulebook
 from index.errors import SticklerError
-from page import browse
-from page.errors import here, told
+from index.library import Document
+from page import rule_page
+from page.cards import badge
 from page.components import EVENT, QUICK, Shared, html, live_html
+from page.errors import gradio_errors
+from page.remedies import phrase
+from page.rule_tree import render_branch, render_results, render_tree
 from page.service import Service
 
-_LONGEST_QUERY = 200
+_MAX_QUERY = 200  # characters
 
 
-def fetched(service: Service) -> list[Callable[[list[str]], str]]:
-    """What the page's script fetches: a rule to glance at, a branch of the tree, a history."""
+def server_functions(service: Service) -> list[Callable[[list[str]], str]]:
+    """What the page's script fetches: a peek at a rule, a branch of the tree, a rule's history."""
+
+    def book() -> Rulebook:
+        return service.resources.book
 
     def peek(data: list[str]) -> str:
-        return _safely(lambda: browse.peek(data[0], service.book.edition(data[1])))
+        number, edition = data
+        return _or_failure(lambda: rule_page.render_peek(number, book().edition(edition)))
 
     def branch(data: list[str]) -> str:
-        return _safely(lambda: browse.branch(service.book.edition(data[1]), data[0]))
+        section, edition = data
+        return _or_failure(lambda: render_branch(book().edition(edition), section))
 
-    def past(data: list[str]) -> str:
-        return _safely(lambda: browse.past(data[0], data[1], service.book))
+    def history(data: list[str]) -> str:
+        number, edition = data
+        return _or_failure(lambda: rule_page.render_history(number, edition, book()))
 
-    return [peek, branch, past]
+    return [peek, branch, history]
 
 
 def build(shared: Shared) -> tuple[Callable[..., Any], list[Any]]:
-    """Lay the tab out; returns what fills the page when it is opened, and which parts."""
+    """Lay the tab out; returns what fills it when the page is opened, and which components."""
     import gradio as gr
 
-    service = shared.service
+    service, resources = shared.service, shared.service.resources
     with gr.Tab("Rules", id="rules"), gr.Row(elem_classes="sides"):
         with gr.Column(scale=4, min_width=300):
             query = gr.Textbox(
                 label="Find a rule",
                 placeholder="702.19, trample, or in your own words",
-                max_length=_LONGEST_QUERY,
+                max_length=_MAX_QUERY,
             )
             edition = gr.Dropdown([CURRENT], value=CURRENT, label="Edition to read")
             found = live_html("found")
@@ -58,28 +68,28 @@ def build(shared: Shared) -> tuple[Callable[..., Any], list[Any]]:
                     html('<p class="quiet">Texts are added on the machine itself.</p>')
                 added = html()
         with gr.Column(scale=8, min_width=320):
-            page = live_html("page", browse.WELCOME)
+            page = live_html("page", rule_page.WELCOME)
 
-    def find(words: str, name: str) -> str:
-        with told():
-            book = service.book.edition(name)
-            if not words.strip():
-                return browse.tree(book)
-            return browse.results(words, book, service.found(words[:_LONGEST_QUERY], name))
+    def find(text: str, name: str) -> str:
+        with gradio_errors():
+            book = resources.book.edition(name)
+            if not text.strip():
+                return render_tree(book)
+            return render_results(text, book, service.find_rules(text[:_MAX_QUERY], name))
 
-    def turn_to(name: str, words: str, event: gr.EventData) -> Any:
+    def open_rule(name: str, text: str, event: gr.EventData) -> Any:
         wanted = str(event.edition or name)
-        with told():
-            book = service.book.edition(wanted)
+        with gradio_errors():
+            book = resources.book.edition(wanted)
             number = str(event.rule)
             if event.was:  # the same rule there, which may have another number
-                number = browse.same_rule(number, service.book.edition(event.was), book)
-            rule = browse.page(number, book)
-            listed = gr.skip() if wanted == name else find(words, wanted)
+                number = rule_page.same_rule(number, resources.book.edition(event.was), book)
+            rule = rule_page.render_page(number, book)
+            listed = gr.skip() if wanted == name else find(text, wanted)
             return gr.Tabs(selected="rules"), wanted, listed, rule
 
     def editions() -> list[str]:
-        return [CURRENT, *service.book.editions]
+        return [CURRENT, *resources.book.editions]
 
     progressing = gr.Progress()
 
@@ -87,44 +97,62 @@ def build(shared: Shared) -> tuple[Callable[..., Any], list[Any]]:
         def step(done: int, total: int) -> None:
             progress((done, total), desc="Embedding", unit="passages")
 
-        with told():
-            parsed = service.add(Path(path), step)
-            said = f"Added the edition {parsed.edition}: {len(parsed.rules)} rules."
-            note = f'<p role="status">{escape(said)}</p>'
+        with gradio_errors():
+            parsed = service.add_text(Path(path), step)
+            added_text = f"Added the edition {parsed.edition}: {len(parsed.rules)} rules."
+            note = f'<p role="status">{escape(added_text)}</p>'
             choices = gr.Dropdown(choices=editions())
-            tree = browse.tree(service.book.edition(name))
-            return note, browse.documents(library.documents()), choices, choices, tree
+            tree = render_tree(resources.book.edition(name))
+            return note, render_documents(library.documents()), choices, choices, tree
 
-    def arrive(request: gr.Request) -> Any:
-        asked = dict(request.query_params)
-        with told():
-            name = asked.get("edition", "")
+    def fill(request: gr.Request) -> Any:
+        query = dict(request.query_params)
+        with gradio_errors():
+            name = query.get("edition", "")
             name = name if name in editions() else CURRENT
-            book = service.book.edition(name)
-            rule = asked.get("rule", "")
+            book = resources.book.edition(name)
+            rule = query.get("rule", "")
             return (
-                gr.Tabs(selected="rules") if rule else gr.skip(),  # no one is called back
+                gr.Tabs(selected="rules")
+                if rule
+                else gr.skip(),  # who is in another tab stays there
                 gr.Dropdown(choices=editions(), value=name),
                 gr.Dropdown(choices=editions()),
-                browse.tree(book),
-                browse.page(rule, book) if rule else browse.WELCOME,
-                browse.documents(library.documents()),
+                render_tree(book),
+                rule_page.render_page(rule, book) if rule else rule_page.WELCOME,
+                render_documents(library.documents()),
             )
 
     query.change(find, [query, edition], found, **QUICK)  # 'input' misses what is pasted
     edition.input(find, [query, edition], found, **QUICK)
     edition.input(None, edition, js="(edition) => { stickler.reopen(edition); }")
-    shared.hub.open(turn_to, [edition, query], [shared.tabs, edition, found, page], **QUICK)
+    shared.hub.open(open_rule, [edition, query], [shared.tabs, edition, found, page], **QUICK)
     upload.upload(
         add, [upload, edition], [added, texts, edition, shared.edition, found],
         **{**EVENT, "show_progress": "full", "show_progress_on": added},
     )  # fmt: skip
-    return arrive, [shared.tabs, edition, shared.edition, found, page, texts]
+    return fill, [shared.tabs, edition, shared.edition, found, page, texts]
 
 
-def _safely(made: Callable[[], str]) -> str:
-    """What is fetched into a page that is open: an error is a sentence there."""
+def _or_failure(render: Callable[[], str]) -> str:
+    """What is fetched into a page that is open; an error becomes a sentence there."""
     try:
-        return made()
+        return render()
     except SticklerError as error:
-        return f'<p class="failure">{escape(here(str(error)))}</p>'
+        return f'<p class="failure">{escape(error.sentence(phrase))}</p>'
+
+
+def render_documents(those: Sequence[Document]) -> str:
+    """What is loaded; of a file's place only its name, the rest is the server's business."""
+    rows = "".join(
+        f"<li>{badge(each.edition)} {escape(_source_name(each))}"
+        f"{f' <span class=quiet>added {escape(each.added)}</span>' if each.added else ''}</li>"
+        for each in those
+    )
+    return f'<ul class="documents" aria-label="Rules texts loaded">{rows}</ul>'
+
+
+def _source_name(document: Document) -> str:
+    if document.added is None or "://" in document.source:
+        return document.source
+    return document.source.replace("\\", "/").rsplit("/", 1)[-1]

@@ -1,4 +1,4 @@
-"""What all visitors share: rulebook, search and models, loaded in the background, and turns.
+"""What all visitors share: what is loaded, queues to answer them in turn, and stopping.
 
 Nothing here grows with visitors: models are few, and of a question only its stop event is kept,
 as long as it is being answered.
@@ -6,40 +6,42 @@ as long as it is being answered.
 
 import contextlib
 import threading
-import traceback
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from index import library, rerank, store
-from index.editions import Rulebook
-from index.embedder import Embedder, Progress
+from index import library
+from index.embedder import Progress
 from index.errors import SticklerError
 from index.rulebook import ParsedDocument
 from index.searcher import Searcher, check
-from page.errors import here
+from page.errors import as_stickler_error
 from page.queue import Queue
-from qa import compose, models
-from qa.answer import Answer, Assistant
+from page.remedies import phrase
+from qa import models
+from qa.answer import Answer
+from qa.assistant import Assistant
+from qa.resources import Resources
 from qa.settings import Settings
 
-_MOST_MODELS = 2  # in memory at once
 _POLL = 0.2  # seconds between two looks at what is waited for
-LEAST_CITED, MOST_CITED = 2, 8  # one rule less is cited where the answer is clear
-T = TypeVar("T")
+_LOADING = "Loading search"
+MIN_CITATIONS, MAX_CITATIONS = 2, 8  # one rule less is cited where the answer is clear
 
 
 class Waiting(NamedTuple):
     """Why there is no answer yet."""
 
-    words: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    words: str
+    """What the page can do right now."""
+
+    message: str
     ready: bool = False
     failed: bool = False
 
@@ -53,239 +55,178 @@ class Service:
         defaults: Settings | None = None,
         any_model: bool = True,
         uploads: bool = True,
-        load: Callable[[str], models.Model | None] = models.load,
-        searcher: Searcher | None = None,
+        resources: Resources | None = None,
     ) -> None:
         self.defaults = defaults or Settings()
         self.any_model = any_model
         self.uploads = uploads
-        self._load = load
-        self._lock = threading.Lock()
-        self._book: Rulebook | None = searcher.book if searcher else None
-        self._search: Future[Searcher] | None = _done(searcher) if searcher else None
-        self._models: dict[str, Future[models.Model | None]] = {}
-        self._doing = ""
+        self.resources = resources or Resources(self.defaults.embedder, self._show_progress)
+        self._loading = _LOADING
         self._adding = threading.Lock()
-        self._stops: dict[str, set[threading.Event]] = {}
+        self._lock = threading.Lock()
+        self._stop_events: dict[str, set[threading.Event]] = {}
         # A model of this machine answers one after the other, a server several at once.
-        self._queues = {"quiet": Queue(2, 40), "local": Queue(1, 20), "server": Queue(8, 40)}
-
-    @property
-    def book(self) -> Rulebook:
-        with self._lock:
-            if self._book is None:
-                self._book = library.load()
-            return self._book
+        self._queues = {"no model": Queue(2, 40), "local": Queue(1, 20), "server": Queue(8, 40)}
 
     def start(self) -> None:
-        """Load search, and the model if it speaks, in the background; again where that failed."""
-        with self._lock:
-            failed = self._search and self._search.done() and self._search.exception()
-            if self._search is None or failed:
-                self._doing = "Loading search"
-                self._search = _begun(self._open)
-        if self.defaults.speaks:
-            self._model(self.defaults.model)
+        """Load search, and the model if it is used, in the background."""
+        self.resources.load_search()
+        if uses_model(self.defaults):
+            self.resources.load_model(self.defaults.model)
 
     @property
     def state(self) -> State:
-        """What can be said of it now, in a few words."""
-        search = self._search
-        if search is None or not search.done():
-            return State(f"{self._doing or 'Starting'} …")
+        """What is being loaded, and whether questions are answered at once."""
+        search = self.resources.load_search()
+        if not search.done():
+            return State(f"{self._loading} …")
         if error := search.exception():
-            return State(_sentence(error), failed=True)
-        if loading := [name for name, future in self._models.items() if not future.done()]:
+            return State(as_stickler_error(error).sentence(phrase), failed=True)
+        if loading := self.resources.loading:
             return State(f"Loading {', '.join(loading)} …")
         return State("Ready", ready=True)
 
-    def settings(
-        self, model: str = "", edition: str = "", cited: int = 0, words: bool | None = None
+    def settings_for(
+        self,
+        model: str = "",
+        edition: str = "",
+        max_citations: int = 0,
+        show_generated: bool | None = None,
     ) -> Settings:
-        """The settings of one question; what is not said is as the page was started."""
+        """A visitor's settings; what is left out is as the page was started."""
         wanted = replace(
             self.defaults,
             model=model.strip() or self.defaults.model,
             edition=edition or self.defaults.edition,
-            words=self.defaults.show_generated if words is None else words,
-            cited=cited or self.defaults.max_citations,
+            max_citations=max_citations or self.defaults.max_citations,
+            show_generated=(
+                self.defaults.show_generated if show_generated is None else show_generated
+            ),
         )
-        if not LEAST_CITED <= wanted.max_citations <= MOST_CITED:
+        if not MIN_CITATIONS <= wanted.max_citations <= MAX_CITATIONS:
             raise SticklerError(
-                f"Cannot cite {wanted.max_citations} rules: choose {LEAST_CITED} to {MOST_CITED}."
+                f"Cannot cite {wanted.max_citations} rules: choose {MIN_CITATIONS} to "
+                f"{MAX_CITATIONS}."
             )
         if not self.any_model and wanted.model not in self.model_names:
             raise SticklerError(
                 f"The model '{wanted.model[:60]}' is not offered here: choose one of "
                 f"{', '.join(self.model_names)}."
             )
-        self.book.edition(wanted.edition)  # one that is not there is said at once
+        self.resources.book.edition(wanted.edition)  # an unknown one is an error at once
         return replace(wanted, top_k=max(wanted.top_k, wanted.max_citations + 4))
 
     @property
     def model_names(self) -> list[str]:
+        """The models that every visitor may choose."""
         return list(dict.fromkeys([self.defaults.model, models.DEFAULT, models.NONE]))
 
     @contextlib.contextmanager
-    def stoppable(self, session: str) -> Iterator[threading.Event]:
+    def stop_event(self, session: str) -> Iterator[threading.Event]:
         """An event that `stop` sets, and that is set in any case once the answer is left."""
         event = threading.Event()
         with self._lock:
-            self._stops.setdefault(session, set()).add(event)
+            self._stop_events.setdefault(session, set()).add(event)
         try:
             yield event
         finally:
             event.set()
             with self._lock:
-                self._stops[session].discard(event)
-                if not self._stops[session]:
-                    del self._stops[session]
+                self._stop_events[session].discard(event)
+                if not self._stop_events[session]:
+                    del self._stop_events[session]
 
     def stop(self, session: str) -> None:
         """End what a visitor is being answered; also where the visitor left."""
         with self._lock:
-            for event in self._stops.get(session, ()):
+            for event in self._stop_events.get(session, ()):
                 event.set()
 
     def ask(
         self, question: str, before: Sequence[str], settings: Settings, stop: threading.Event
     ) -> Generator[Answer | str | Waiting, None, None]:
-        """As `Assistant.ask_stream`, with what is being waited for."""
+        """As `Assistant.ask_stream`, in turn, and with what is being waited for."""
         check(question)
-        with self.queue(settings).place() as place:
-            while ahead := place.ahead(_POLL):
+        with self.queue_for(settings).join() as place:
+            while ahead := place.wait(_POLL):
                 many = "1 question is" if ahead == 1 else f"{ahead} questions are"
                 yield Waiting(f"{many} being answered before yours …")
                 if stop.is_set():
                     return
-            assistant = yield from self.assistant(settings, stop)
+            assistant = yield from self.load_assistant(settings, stop)
             if assistant is not None:
                 yield from assistant.ask_stream(question, before, stop=stop)
 
-    def assistant(
+    def load_assistant(
         self, settings: Settings, stop: threading.Event
     ) -> Generator[Waiting, None, Assistant | None]:
-        """What answers with these settings, waited for; nothing where it was stopped."""
-        searcher = yield from self._awaited(self._searching(), stop)
-        model = notice = None
-        if settings.speaks and settings.model != models.NONE:
-            try:
-                model = yield from self._awaited(self._model(settings.model), stop)
-            except SticklerError as error:
-                notice = here(models.done_without(settings.model, error))
-        if stop.is_set() or searcher is None:
-            return None
-        return Assistant(settings, searcher, model, notice=notice, add=here(compose.ADD))
+        """What answers with these settings, all of it loaded; None where it was stopped.
 
-    def queue(self, settings: Settings) -> Queue:
+        What failed to load is tried again. The embedded model may fail: then the assistant
+        answers without it, and says why.
+        """
+        search = self.resources.load_search(retry=True)
+        yield from self._wait(search, stop)
+        if uses_model(settings):
+            model = self.resources.load_model(settings.model, retry=True)
+            yield from self._wait(model, stop, SticklerError)
+        return None if stop.is_set() else Assistant(settings, self.resources.snapshot())
+
+    def queue_for(self, settings: Settings) -> Queue:
         """Where those wait who ask with these settings."""
-        return self._queues[_kind(settings)]
+        if not uses_model(settings):
+            return self._queues["no model"]
+        return self._queues["server" if "://" in settings.model else "local"]
 
-    def found(self, query: str, edition: str, k: int = 10) -> list[str] | None:
-        """The best rules' numbers; None while search is not loaded yet."""
-        future = self._search
-        if future is None or not future.done() or future.exception():
+    def find_rules(self, query: str, edition: str, k: int = 10) -> list[str] | None:
+        """The best rules' numbers; None while search is not loaded."""
+        search = self.resources.load_search()
+        if not search.done() or search.exception():
             return None
-        return [hit.passage.number for hit in future.result().unread.search(query, k, edition)]
+        [found] = search.result().search([query], k, edition)
+        return [hit.passage.number for hit in found.hits]
 
-    def searcher(self, seconds: float | None = None) -> Searcher:
-        """The search, waited for."""
+    def wait_for_searcher(self, seconds: float | None = None) -> Searcher:
+        """The search; SticklerError where it is not loaded within so many seconds."""
         try:
-            return self._searching().result(seconds)
+            return self.resources.load_search(retry=True).result(seconds)
         except TimeoutError:
-            raise SticklerError(f"{self.state.words} Try again in a moment.") from None
+            raise SticklerError(f"{self.state.message} Try again in a moment.") from None
 
-    def add(self, path: Path, progress: Progress) -> ParsedDocument:
-        """Take in a rules text and search it too; the page goes on with the old ones meanwhile."""
+    def add_text(self, path: Path, progress: Progress) -> ParsedDocument:
+        """Take in a rules text and search it too; until that is done the old ones answer."""
         if not self.uploads:
             raise SticklerError("Texts cannot be added here: use 'stickler rules add FILE'.")
         if not self._adding.acquire(blocking=False):
             raise SticklerError("Another text is being added: wait for it to end.")
         try:
-            before = self.searcher()
+            self.wait_for_searcher()
             _, parsed = library.add_text(path.read_bytes(), path.name)
-            book = library.load()
-            index = store.open_store(book, before.embedder, progress)
-            searcher = Searcher(book, index, before.embedder, reranker=before.reranker)
-            with self._lock:
-                self._book, self._search = book, _done(searcher)
+            self.resources.reload(progress)
             return parsed
         finally:
             self._adding.release()
 
-    def _open(self) -> Searcher:
-        book, embedder = self.book, Embedder(self.defaults.embedder)
-        reader = rerank.named(self.defaults.reranker)
-        index = store.open_store(book, embedder, self._note)
-        self._doing = "Loading search"
-        searcher = Searcher(book, index, embedder, reranker=reader)
-        searcher.search("warm up", 1)  # loads the models of search
-        return searcher
+    def _show_progress(self, done: int, total: int) -> None:
+        building = f"Building the index: {done} of {total} passages"
+        self._loading = building if done < total else _LOADING
 
-    def _note(self, done: int, total: int) -> None:
-        self._doing = f"Building the index: {done} of {total} passages"
-
-    def _searching(self) -> Future[Searcher]:
-        self.start()
-        assert self._search is not None
-        return self._search
-
-    def _model(self, name: str) -> Future[models.Model | None]:
-        """A model being loaded or there; the one that was used longest ago makes room."""
-        with self._lock:
-            future = self._models.pop(name, None)
-            if future is None or (future.done() and future.exception()):
-                while len(self._models) >= _MOST_MODELS:
-                    self._models.pop(next(iter(self._models)))
-                future = _begun(lambda: self._load(name))
-            self._models[name] = future
-            return future
-
-    def _awaited(
-        self, future: "Future[T]", stop: threading.Event
-    ) -> Generator[Waiting, None, T | None]:
-        """Waits, saying for what; gives nothing where it was stopped."""
-        while not stop.is_set():
-            try:
-                return future.result(_POLL)
-            except TimeoutError:
-                yield Waiting(self.state.words)
-            except SticklerError:
-                raise
-            except Exception as error:
-                raise SticklerError(_sentence(error)) from error
-        return None
+    def _wait(
+        self,
+        loading: "Future[Any]",
+        stop: threading.Event,
+        ignore: type[Exception] | tuple[()] = (),
+    ) -> Iterator[Waiting]:
+        """Say what is being loaded until it is; raises why it could not be, if not to `ignore`."""
+        while not loading.done() and not stop.is_set():
+            wait([loading], _POLL)
+            if not loading.done():
+                yield Waiting(self.state.message)
+        error = loading.exception() if loading.done() else None
+        if error is not None and not isinstance(error, ignore):
+            raise as_stickler_error(error) from None
 
 
-def _kind(settings: Settings) -> str:
-    if not settings.speaks or settings.model == models.NONE:
-        return "quiet"
-    return "server" if "://" in settings.model else "local"
-
-
-def _sentence(error: BaseException) -> str:
-    if isinstance(error, SticklerError):
-        return str(error)
-    return f"Stickler failed ({type(error).__name__}): see its terminal."
-
-
-def _done(result: T) -> "Future[T]":
-    future: Future[T] = Future()
-    future.set_result(result)
-    return future
-
-
-def _begun(work: Callable[[], T]) -> Future[T]:
-    """Do it in a thread that does not keep the program from ending."""
-    future: Future[Any] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:
-            if not isinstance(error, SticklerError):
-                traceback.print_exc()
-            future.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return future
+def uses_model(settings: Settings) -> bool:
+    """True where a language model's sentences are shown."""
+    return settings.speaks and settings.model != models.NONE

@@ -1,4 +1,4 @@
-"""What the tests share: a home of their own, the shipped book, a small release, the real ones."""
+"""What the tests share: a data folder of their own, the shipped book and its index, releases."""
 
 import json
 import os
@@ -13,7 +13,6 @@ from hypothesis import settings
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # else 'index' could be found as the folder tests/index
 
-import cli  # noqa: E402
 from index import library, store  # noqa: E402
 from index.editions import Rulebook  # noqa: E402
 from index.embedder import Embedder  # noqa: E402
@@ -40,9 +39,11 @@ def stickler(monkeypatch, capsys):
     """Runs the command in this process; gives its exit code, output and errors."""
 
     def run(*arguments):
+        from cli.main import main
+
         monkeypatch.setattr(sys, "argv", ["stickler", *arguments])
         with pytest.raises(SystemExit) as end:
-            cli.main()
+            main()
         out, err = capsys.readouterr()
         return end.value.code or 0, out, err
 
@@ -82,18 +83,33 @@ def small_release() -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
-def built_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def embeddings(request: pytest.FixtureRequest) -> Path:
+    """A cache of embeddings that outlives the run: each is kept by its model and its text."""
+    return Path(request.config.cache.mkdir("embeddings"))
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Embedder:
+    """The default embedding model, loaded once."""
+    return Embedder()
+
+
+@pytest.fixture(scope="session")
+def built_home(
+    tmp_path_factory: pytest.TempPathFactory, embeddings: Path, book: Rulebook, embedder: Embedder
+) -> Path:
     """A data folder with the real index of the shipped documents; tests only read it."""
     folder = tmp_path_factory.mktemp("built")
+    (folder / "cache").symlink_to(embeddings)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STICKLER_HOME", str(folder))
-        store.build(library.load(), Embedder())
+        store.build(book, embedder)
     return folder
 
 
 @pytest.fixture(scope="session")
-def searcher(built_home: Path) -> Searcher:
+def searcher(built_home: Path, book: Rulebook, embedder: Embedder) -> Searcher:
     """The real search over the shipped documents."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STICKLER_HOME", str(built_home))
-        return Searcher.open()
+        return Searcher(book, store.open_store(book, embedder), embedder)

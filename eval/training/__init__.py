@@ -1,1 +1,1 @@
-"""Teaches the small models on players' questions: `stickler tune retriever|reranker|answers`."""
+"""Fine-tunes the embedding model on players' questions: `stickler tune retriever`."""

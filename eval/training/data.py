@@ -1,9 +1,8 @@
-"""The questions that models are tuned on, and the rules that decide them.
+"""The questions that the retriever is trained on, and the rules that decide them.
 
-Practice questions, and questions of our own about the same rules, about invented ones and about
-some that are retold: a model that is to read rules it has never met must meet many. The groups of
-rules that decide the players' questions, or that are kept back for calibration, stay out, as
-questions and as rules.
+Questions in players' words, and questions of our own about the same rules, about invented ones and
+about some that are retold: a model that has to match rules it has never seen must see many. Groups
+of rules that a question of dev or calibration is about are left out, as questions and as rules.
 """
 
 import hashlib
@@ -13,94 +12,104 @@ from functools import cached_property
 from typing import NamedTuple
 
 from eval import items
+from eval.items import TRAINING, EvalItem
 from index import library, numbers
+from index.errors import SticklerError
 from index.passages import passages
-from index.rerank import as_read
+
+_SOURCES = ("", "-general")  # the files of pairs and invented rules that are trained on
 
 
-class Text(NamedTuple):
-    """A rule as search embeds it and as a reader is shown it."""
+class RuleText(NamedTuple):
+    """A rule's text, as search embeds it and as people read it."""
 
     embedded: str
     shown: str
     group: str
-    text: str  # without its heading, as a language model is shown it
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
+    """A question, and the rules that decide it, most decisive first; all are in `Data.rules`."""
+
     text: str
-    rules: tuple[str, ...]  # most decisive first; all of them in `Data.rules`
+    rules: tuple[str, ...]
     verdict: str | None
-    answer: str | None = None  # as it was written for it
 
 
 @dataclass(frozen=True)
 class Data:
+    """Questions, and every rule by its number."""
+
     questions: list[Question]
-    rules: dict[str, Text]
+    rules: dict[str, RuleText]
 
     @cached_property
     def hash(self) -> str:
-        """Tells one state of questions and rules from another; what is answered is left out."""
-        asked = [asdict(question) for question in self.questions]
-        for each in asked:
-            del each["answer"]
-        return _hash([asked, {number: rule[:3] for number, rule in self.rules.items()}])
-
-    @cached_property
-    def answers_hash(self) -> str:
-        """Tells one state of the written answers from another."""
-        return _hash([question.answer for question in self.questions])
+        """Tells one state of questions and rules from another."""
+        text = json.dumps([[asdict(q) for q in self.questions], self.rules], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def load(limit: int | None = None, more: bool = False, roundabout: bool = False) -> Data:
-    """What may be trained on, out of the documents that ship; a limit is for trying it out.
+def load(limit: int | None = None) -> Data:
+    """What may be trained on, from the documents that ship.
 
-    `more`: also the second lot of invented rules, which helps those that read, not the retriever.
-    `roundabout`: also the questions that are put in words far from the rule's.
+    `limit` takes the first so many questions, and only the rules around them, for a trial.
     """
-    held_out = {_group(i.gold_rules[0]) for i in [*items.dev(), *items.kept_back()]}
+    if not TRAINING.is_dir():
+        raise SticklerError(
+            "The training data is not part of an installed Stickler",
+            "use a clone of its repository",
+        )
+    rules = _rules()
+    questions = []
+    for item in [*items.train(), *pairs()]:
+        known = tuple(rule for rule in item.gold_rules if rule in rules)
+        if known and known[0] == item.gold_rules[0]:
+            questions.append(Question(item.question, known, item.gold_verdict))
+    return Data(questions, rules) if limit is None else _first(limit, questions, rules)
+
+
+def pairs() -> list[EvalItem]:
+    """Questions of our own, many in pairs that a small change of the facts turns around."""
+    return [item for name in _SOURCES for item in items.questions(TRAINING / f"pairs{name}.jsonl")]
+
+
+def invented() -> list[dict[str, str]]:
+    """Rules that no document has, which many pairs are about."""
+    return [rule for name in _SOURCES for rule in items.rows(TRAINING / f"invented{name}.jsonl")]
+
+
+def _rules() -> dict[str, RuleText]:
+    """The rules of the documents that are not held out, and the invented ones."""
+    held_out = {numbers.group(i.gold_rules[0]) for i in [*items.dev(), *items.calibration()]}
     book = library.load(d for d in library.documents() if d.added is None).current
     rules = {
-        passage.number: Text(
-            passage.embedded,
-            as_read(passage.heading, passage.shown),
-            _group(passage.number),
-            passage.shown,
+        passage.number: RuleText(
+            passage.embedded, f"{passage.heading}: {passage.shown}", numbers.group(passage.number)
         )
         for passage in passages(book)
         if passage.kind == "rule" and passage.embedded
     }
-    rules = {number: text for number, text in rules.items() if text.group not in held_out}
-    rules |= {
-        rule["number"]: Text(
+    rules = {number: rule for number, rule in rules.items() if rule.group not in held_out}
+    return rules | {
+        rule["number"]: RuleText(
             f"{rule['section']} > {rule['heading']}: {rule['text']}",
-            as_read(rule["heading"], rule["text"]),
+            f"{rule['heading']}: {rule['text']}",
             rule["number"][:-1],
-            rule["text"],
         )
-        for rule in items.invented(more)
+        for rule in invented()
     }
-    questions = []
-    for item in [*items.train(), *items.pairs(more, roundabout)]:
-        known = tuple(rule for rule in item.gold_rules if rule in rules)
-        if known and known[0] == item.gold_rules[0]:
-            questions.append(Question(item.question, known, item.gold_verdict, item.gold_answer))
-    if limit is not None:
-        questions = questions[:limit]
-        groups = {rules[question.rules[0]].group for question in questions}
-        rules = {
-            number: text
-            for number, text in rules.items()
-            if text.group in groups or any(number in question.rules for question in questions)
-        }
-    return Data(questions, rules)
 
 
-def _hash(told: object) -> str:
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _group(number: str) -> str:
-    return numbers.group(number) if numbers.is_number(number) else number
+def _first(limit: int, questions: list[Question], rules: dict[str, RuleText]) -> Data:
+    questions = questions[:limit]
+    groups = {rules[question.rules[0]].group for question in questions}
+    return Data(
+        questions,
+        {
+            number: rule
+            for number, rule in rules.items()
+            if rule.group in groups or any(number in question.rules for question in questions)
+        },
+    )

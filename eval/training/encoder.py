@@ -1,4 +1,4 @@
-"""The embedded encoder as it is trained: word vectors and lower layers stay, upper layers learn."""
+"""The packaged encoder as it is trained: embeddings and lower layers frozen, upper layers not."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,11 +8,14 @@ from index.embedder import PLAIN, Embedder
 if TYPE_CHECKING:
     import torch
 
-_TOGETHER = 16  # texts of about the same length that are read at once: little is padding
+_BATCH = 16  # texts of about the same length, so that little is padding
 
 
-def trunk(frozen: int) -> tuple[Any, Any]:
-    """Tokenizer and encoder, the lowest layers frozen; no dropout: it costs a fifth of the time."""
+def load(frozen: int) -> tuple[Any, Any]:
+    """Tokenizer and encoder with its lowest `frozen` layers frozen.
+
+    Without dropout, which costs a fifth of the time.
+    """
     from transformers import AutoModel, AutoTokenizer
 
     folder = Embedder(PLAIN).folder
@@ -21,22 +24,22 @@ def trunk(frozen: int) -> tuple[Any, Any]:
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
     )
-    for still in (model.embeddings, model.pooler, *model.encoder.layer[:frozen]):
-        still.requires_grad_(False)
+    for module in (model.embeddings, model.pooler, *model.encoder.layer[:frozen]):
+        module.requires_grad_(False)
     model.train()
     return AutoTokenizer.from_pretrained(folder), model
 
 
-def vectors(tokenizer: Any, model: Any, texts: Sequence[str], longest: int) -> "torch.Tensor":
-    """Normalised mean vectors, as sentence-transformers makes them."""
+def encode(tokenizer: Any, model: Any, texts: Sequence[str], max_length: int) -> "torch.Tensor":
+    """Mean-pooled, normalised vectors, as sentence-transformers makes them; with gradients."""
     import torch
 
     order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
     means = []
-    for start in range(0, len(order), _TOGETHER):
-        part = [texts[at] for at in order[start : start + _TOGETHER]]
+    for start in range(0, len(order), _BATCH):
+        part = [texts[at] for at in order[start : start + _BATCH]]
         encoded = tokenizer(
-            part, truncation=True, max_length=longest, padding=True, return_tensors="pt"
+            part, truncation=True, max_length=max_length, padding=True, return_tensors="pt"
         )
         weights = encoded["attention_mask"].unsqueeze(-1).float()
         states = model(**encoded).last_hidden_state

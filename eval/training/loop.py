@@ -1,11 +1,11 @@
-"""The training loop: the same batches for the same seed; a killed one goes on where it was."""
+"""The training loop: the same batches for the same seed; resumes from its last checkpoint."""
 
 import io
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from index import files
 from index.embedder import Progress
@@ -13,61 +13,73 @@ from index.embedder import Progress
 if TYPE_CHECKING:
     import torch
 
-_WARM = 0.1  # share of the steps in which the rate rises
-_KEPT = 50  # steps between two checkpoints: what a kill can lose
+_WARM_UP = 0.1  # share of the steps in which the learning rate rises
+_CHECKPOINT = 50  # steps between two checkpoints: what an interruption can lose
 
 
 class Task(Protocol):
-    """What one model learns."""
+    """What a model is trained on."""
 
     @property
     def modules(self) -> Mapping[str, "torch.nn.Module"]:
-        """What is trained, each under the prefix that its weights are kept with."""
+        """The modules to train, each by the prefix that its weights are saved with."""
 
-    def batches(self, chance: random.Random) -> list[list[int]]:
-        """One epoch's batches, as places in the questions."""
+    def batches(self, rng: random.Random) -> list[list[int]]:
+        """The batches of one epoch, as indices of questions."""
 
     def refresh(self) -> None:
-        """Bring up to date what is only computed now and then."""
+        """Recompute what is only brought up to date every `_CHECKPOINT` steps."""
 
-    def loss(self, batch: Sequence[int], chance: random.Random) -> "torch.Tensor": ...
+    def loss(self, batch: Sequence[int], rng: random.Random) -> "torch.Tensor": ...
+
+
+class _State(NamedTuple):
+    """All that changes while training, but for the step."""
+
+    weights: list["torch.nn.Parameter"]
+    optimizer: Any
+    scheduler: Any
 
 
 def train(
     task: Task, epochs: int, rate: float, seed: int, folder: Path, key: str, progress: Progress
 ) -> tuple[int, float]:
-    """Train to the end; the steps and seconds it took. `key`: what a checkpoint belongs to."""
+    """Train to the end; gives the steps and the seconds that it took.
+
+    Checkpoints are kept in `folder`; one that was saved with another `key` is ignored.
+    """
     import torch
 
     torch.manual_seed(seed)
 
     plan = [b for e in range(epochs) for b in task.batches(random.Random(f"{seed}/{e}"))]
-    trained = list(weights(task).values())
-    optimizer = torch.optim.AdamW(trained, lr=rate, weight_decay=0.01)
-    slope = torch.optim.lr_scheduler.LambdaLR(optimizer, _share(len(plan)))
+    weights = list(trained_weights(task).values())
+    optimizer = torch.optim.AdamW(weights, lr=rate, weight_decay=0.01)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, _schedule(len(plan)))
+    state = _State(weights, optimizer, scheduler)
     checkpoint = folder / "checkpoint.pt"
-    begun, before = _resumed(checkpoint, key, trained, optimizer, slope)
-    start = time.perf_counter() - before
-    for step in range(begun, len(plan)):
-        if step % _KEPT == 0:
-            if step > begun:
-                _keep(checkpoint, key, step, start, trained, optimizer, slope)
+    first, seconds = _load(checkpoint, key, state)
+    start = time.perf_counter() - seconds
+    for step in range(first, len(plan)):
+        if step % _CHECKPOINT == 0:
+            if step > first:
+                _save(checkpoint, key, step, time.perf_counter() - start, state)
             task.refresh()
         progress(step, len(plan))
         loss = task.loss(plan[step], random.Random(f"{seed}/{step}"))
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(trained, 1.0)
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimizer.step()
-        slope.step()
+        scheduler.step()
         optimizer.zero_grad()
     seconds = time.perf_counter() - start
-    _keep(checkpoint, key, len(plan), start, trained, optimizer, slope)
+    _save(checkpoint, key, len(plan), seconds, state)
     progress(len(plan), len(plan))
     return len(plan), seconds
 
 
-def weights(task: Task) -> "dict[str, torch.nn.Parameter]":
-    """What a task trains, by the names that it is kept under."""
+def trained_weights(task: Task) -> "dict[str, torch.nn.Parameter]":
+    """The weights that a task trains, by the names that they are saved with."""
     return {
         prefix + name: parameter
         for prefix, module in task.modules.items()
@@ -76,64 +88,40 @@ def weights(task: Task) -> "dict[str, torch.nn.Parameter]":
     }
 
 
-def _share(steps: int) -> Callable[[int], float]:
-    """Of the full rate: up in a line, then down to nothing."""
-    warm = max(1.0, _WARM * steps)
+def _schedule(steps: int) -> Callable[[int], float]:
+    """The share of the full learning rate at each step: linear warm-up, then linear decay."""
+    warm = max(1.0, _WARM_UP * steps)
     return lambda step: min((step + 1) / warm, max(0.0, (steps - step) / max(1.0, steps - warm)))
 
 
-def _keep(
-    path: Path,
-    key: str,
-    step: int,
-    start: float,
-    trained: Sequence["torch.Tensor"],
-    optimizer: Any,
-    slope: Any,
-) -> None:
+def _save(path: Path, key: str, step: int, seconds: float, state: _State) -> None:
     import torch
 
-    state = {
+    checkpoint = {
         "key": key,
         "step": step,
-        "seconds": time.perf_counter() - start,
-        "trained": [each.detach() for each in trained],
-        "optimizer": optimizer.state_dict(),
-        "slope": slope.state_dict(),
+        "seconds": seconds,
+        "weights": [each.detach() for each in state.weights],
+        "optimizer": state.optimizer.state_dict(),
+        "scheduler": state.scheduler.state_dict(),
     }
     buffer = io.BytesIO()
-    torch.save(state, buffer)
+    torch.save(checkpoint, buffer)
     files.write_whole(path, buffer.getvalue())
 
 
-def _resumed(
-    path: Path, key: str, trained: Sequence["torch.Tensor"], optimizer: Any, slope: Any
-) -> tuple[int, float]:
-    """The step to go on from, and the seconds up to there; 0 where no checkpoint fits."""
+def _load(path: Path, key: str, state: _State) -> tuple[int, float]:
+    """The step to resume at and the seconds up to there; 0 where no checkpoint fits."""
     import torch
 
     if not path.exists():
         return 0, 0.0
-    state: Mapping[str, Any] = torch.load(path, weights_only=True)
-    if state["key"] != key:
+    checkpoint: Mapping[str, Any] = torch.load(path, weights_only=True)
+    if checkpoint["key"] != key:
         return 0, 0.0
     with torch.no_grad():
-        for mine, kept in zip(trained, state["trained"], strict=True):
-            mine.copy_(kept)
-    optimizer.load_state_dict(state["optimizer"])
-    slope.load_state_dict(state["slope"])
-    return int(state["step"]), float(state["seconds"])
-
-
-def by_length(
-    places: Sequence[int], length: Callable[[int], int], size: int, chance: random.Random
-) -> list[list[int]]:
-    """Batches of things about equally long, so that little is padding; their order is chance."""
-    pool = 30 * size
-    batches = []
-    for start in range(0, len(places), pool):
-        near = sorted(places[start : start + pool], key=length)
-        cut = [near[at : at + size] for at in range(0, len(near), size)]
-        chance.shuffle(cut)
-        batches += cut
-    return batches
+        for mine, saved in zip(state.weights, checkpoint["weights"], strict=True):
+            mine.copy_(saved)
+    state.optimizer.load_state_dict(checkpoint["optimizer"])
+    state.scheduler.load_state_dict(checkpoint["scheduler"])
+    return int(checkpoint["step"]), float(checkpoint["seconds"])

@@ -1,7 +1,7 @@
-"""The retriever learns to bring a question near the rule that decides it.
+"""Contrastive training of the retriever: a question's vector moves towards its deciding rule's.
 
-Each question is set against every rule at once: those of its batch, its siblings among them, as the
-model sees them now, all others as it saw them a few steps ago.
+Every rule is a negative for each question. The rules of a batch, siblings of the deciding ones
+among them, are encoded anew in each step; the vectors of all others are a few steps old.
 """
 
 import random
@@ -14,40 +14,43 @@ from eval.training.data import Data
 if TYPE_CHECKING:
     import torch
 
-_QUESTIONS = 64  # a step
-_TOGETHER = 10  # questions about one group of rules in a step, at most
+_BATCH = 64  # questions of a step
+_SAME_GROUP = 10  # questions about one group of rules in a step, at most
 _SIBLINGS = 3  # rules of that group that decide none of them
-_SHARPNESS = 20.0  # what a difference of one in similarity counts
-_LONGEST = 128  # tokens of a question or a rule
+_SCALE = 20.0  # the inverse of the temperature
+_MAX_LENGTH = 128  # tokens of a question or a rule
 
 
 class Retriever:
+    """A task for `loop.train`; `frozen` lower layers of the encoder stay as they are."""
+
     def __init__(self, data: Data, frozen: int) -> None:
         self._data = data
-        self._tokenizer, self._model = encoder.trunk(frozen)
+        self._tokenizer, self._model = encoder.load(frozen)
         self.modules = {"": self._model}
         self._siblings: dict[str, list[str]] = {}
         for number, rule in data.rules.items():
             self._siblings.setdefault(rule.group, []).append(number)
 
-    def batches(self, chance: random.Random) -> list[list[int]]:
+    def batches(self, rng: random.Random) -> list[list[int]]:
+        """Batches with several questions about the same group of rules in each."""
         by_group: dict[str, list[int]] = {}
         for place, question in enumerate(self._data.questions):
             by_group.setdefault(self._group(question.rules[0]), []).append(place)
-        few = []
+        parts = []
         for those in by_group.values():
-            chance.shuffle(those)
-            few += [those[at : at + _TOGETHER] for at in range(0, len(those), _TOGETHER)]
-        chance.shuffle(few)
+            rng.shuffle(those)
+            parts += [those[at : at + _SAME_GROUP] for at in range(0, len(those), _SAME_GROUP)]
+        rng.shuffle(parts)
         batches: list[list[int]] = [[]]
-        for those in few:
-            if len(batches[-1]) + len(those) > _QUESTIONS:
+        for part in parts:
+            if len(batches[-1]) + len(part) > _BATCH:
                 batches.append([])
-            batches[-1] += those
+            batches[-1] += part
         return batches
 
     def refresh(self) -> None:
-        """All rules as the model sees them now."""
+        """Encode all rules with the model as it is now."""
         import torch
 
         self._order = sorted(self._data.rules, key=lambda n: len(self._data.rules[n].embedded))
@@ -55,37 +58,39 @@ class Retriever:
             parts = [
                 self._rules(self._order[at : at + 32]) for at in range(0, len(self._order), 32)
             ]
-        self._known = torch.cat(parts)
+        self._vectors = torch.cat(parts)
 
-    def loss(self, batch: Sequence[int], chance: random.Random) -> "torch.Tensor":
+    def loss(self, batch: Sequence[int], rng: random.Random) -> "torch.Tensor":
         import torch
 
         questions = [self._data.questions[place] for place in batch]
-        asked = encoder.vectors(self._tokenizer, self._model, [q.text for q in questions], _LONGEST)
-        fresh = self._fresh([q.rules for q in questions], chance)
+        vectors = self._encode([q.text for q in questions])
+        fresh = self._fresh([q.rules for q in questions], rng)
         now = self._rules(fresh)
         others = [at for at, number in enumerate(self._order) if number not in set(fresh)]
         columns = {n: at for at, n in enumerate(fresh + [self._order[o] for o in others])}
-        scores = _SHARPNESS * asked @ torch.cat([now, self._known[others]]).T
+        scores = _SCALE * vectors @ torch.cat([now, self._vectors[others]]).T
         for row, question in enumerate(questions):
-            for also in question.rules[1:]:  # it decides too: neither wanted first nor wrong
+            for also in question.rules[1:]:  # it decides too: neither the target nor a negative
                 scores[row, columns[also]] = -1e4
         return torch.nn.functional.cross_entropy(
             scores, torch.tensor([columns[q.rules[0]] for q in questions])
         )
 
-    def _fresh(self, decisive: Sequence[Sequence[str]], chance: random.Random) -> list[str]:
-        """The rules that decide, and some of their siblings."""
+    def _fresh(self, decisive: Sequence[Sequence[str]], rng: random.Random) -> list[str]:
+        """The rules that decide the questions, and some of their siblings."""
         wanted = {number: None for numbers in decisive for number in numbers}
         fresh = dict(wanted)
         for group in dict.fromkeys(self._group(numbers[0]) for numbers in decisive):
             others = [number for number in self._siblings[group] if number not in wanted]
-            fresh |= dict.fromkeys(chance.sample(others, min(_SIBLINGS, len(others))))
+            fresh |= dict.fromkeys(rng.sample(others, min(_SIBLINGS, len(others))))
         return list(fresh)
 
     def _rules(self, those: Sequence[str]) -> "torch.Tensor":
-        texts = [self._data.rules[number].embedded for number in those]
-        return encoder.vectors(self._tokenizer, self._model, texts, _LONGEST)
+        return self._encode([self._data.rules[number].embedded for number in those])
+
+    def _encode(self, texts: Sequence[str]) -> "torch.Tensor":
+        return encoder.encode(self._tokenizer, self._model, texts, _MAX_LENGTH)
 
     def _group(self, number: str) -> str:
         return self._data.rules[number].group

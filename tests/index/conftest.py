@@ -1,4 +1,7 @@
-"""What the index's tests share: a release in a file."""
+"""What the index's tests share: a release in a file, a disk that fills up."""
+
+import contextlib
+import resource
 
 import pytest
 
@@ -15,3 +18,19 @@ def text_file(tmp_path, small_release):
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def disk_full():
+    """Within it no file can grow beyond a size: stands in for a disk that fills up."""
+
+    @contextlib.contextmanager
+    def limit(size):
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limit

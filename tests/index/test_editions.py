@@ -5,8 +5,8 @@ import pytest
 
 from index import library, parsers
 from index.editions import Rulebook
-from index.errors import SticklerError
-from index.rulebook import Example, ParsedDocument, Reference, Rule, Coverage
+from index.errors import Action, Remedy, SticklerError
+from index.rulebook import Coverage, Example, ParsedDocument, Reference, Rule
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +92,9 @@ def test_editions_are_named_by_their_day_newest_first(book):
 
 
 def test_a_book_without_rules_says_how_to_get_some():
-    with pytest.raises(SticklerError, match="stickler rules add FILE"):
+    with pytest.raises(SticklerError, match="No rules are loaded") as refusal:
         Rulebook([])
+    assert refusal.value.remedies == (Remedy(Action.ADD_RULES),)
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -105,7 +106,9 @@ def test_of_two_texts_of_one_edition_the_whole_one_wins(cut_part, turned):
         if cut_part == "text"
         else replace(whole, examples=(Example("One.", truncated=True),), document="a")
     )
-    parsed_documents = [ParsedDocument(rule.document, rule.edition, (rule,), {}) for rule in (cut, whole)]
+    parsed_documents = [
+        ParsedDocument(rule.document, rule.edition, (rule,), {}) for rule in (cut, whole)
+    ]
     found = Rulebook(parsed_documents[::-1] if turned else parsed_documents).current.rule("510.1c")
     assert found == whole
 
@@ -264,5 +267,5 @@ def test_find_takes_a_whole_section(current):
 def test_what_is_not_there_is_said_in_a_sentence(query, sentence, current):
     with pytest.raises(SticklerError, match=sentence) as refusal:
         current.find(query)
-    assert "'stickler rules list'" in str(refusal.value)
+    assert Remedy(Action.LIST_HEADINGS) in refusal.value.remedies
     assert "\n" not in str(refusal.value)

@@ -7,37 +7,37 @@ from index.embedder import Embedder
 from index.errors import SticklerError
 
 
-class Counting(Embedder):
-    """The real model, counting what it is really asked to encode."""
+@pytest.fixture
+def encoded(embedder, monkeypatch):
+    """The texts that the model itself is given to encode, as they come."""
+    texts = []
+    encode = embedder.model.encode_document
 
-    def __init__(self):
-        super().__init__()
-        self.encoded = []
+    def recording(sentences, **options):
+        texts.extend(sentences)
+        return encode(sentences, **options)
 
-    def _normalised(self, encode, texts):
-        self.encoded += texts
-        return super()._normalised(encode, texts)
+    monkeypatch.setattr(embedder.model, "encode_document", recording)
+    return texts
 
 
-def test_a_vector_is_the_models_own(searcher):
+def test_a_vector_is_the_models_own(embedder):
     texts = ["Trample: excess damage", "Flying: a creature with flying"]
-    mine = Embedder().encode_passages(texts)
-    theirs = searcher.embedder.model.encode(texts, normalize_embeddings=True)
-    np.testing.assert_allclose(mine, theirs, atol=1e-5)
+    theirs = embedder.model.encode(texts, normalize_embeddings=True)
+    np.testing.assert_allclose(embedder.encode_passages(texts), theirs, atol=1e-5)
 
 
-def test_each_text_is_encoded_once(home):
-    embedder = Counting()
+def test_each_text_is_encoded_once(embedder, encoded):
     first = embedder.encode_passages(["a rule", "another", "a rule"])
-    assert sorted(embedder.encoded) == ["a rule", "another"]
-    again = Counting()
-    second = again.encode_passages(["another", "a rule", "a third"])
-    assert again.encoded == ["a third"]
+    assert sorted(encoded) == ["a rule", "another"]
+    encoded.clear()
+    second = embedder.encode_passages(["another", "a rule", "a third"])
+    assert encoded == ["a third"]
     assert (second[1] == first[0]).all()
     assert (second[0] == first[1]).all()
 
 
-def test_what_was_done_before_a_kill_is_not_done_again(home, monkeypatch):
+def test_what_was_done_before_a_kill_is_not_done_again(embedder, encoded, monkeypatch):
     monkeypatch.setattr("index.embedder._CHUNK", 4)
     texts = [f"text {number:02}" for number in range(12)]
 
@@ -47,10 +47,19 @@ def test_what_was_done_before_a_kill_is_not_done_again(home, monkeypatch):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Embedder().encode_passages(texts, stop_after_one_chunk)
-    again = Counting()
-    again.encode_passages(texts)
-    assert len(again.encoded) == 8
+        embedder.encode_passages(texts, stop_after_one_chunk)
+    encoded.clear()
+    embedder.encode_passages(texts)
+    assert len(encoded) == 8
+
+
+def test_a_disk_that_fills_up_is_one_sentence(embedder, disk_full):
+    embedder.encode_passages(["while there is room"])
+    with (
+        disk_full(16_384),
+        pytest.raises(SticklerError, match=r"Could not keep embeddings .*make room on the disk"),
+    ):
+        embedder.encode_passages([f"text {number}" for number in range(20)])
 
 
 def test_one_model_is_told_from_another(tmp_path):
@@ -67,8 +76,7 @@ def test_a_folder_without_a_model_is_said_to_be_one(tmp_path):
         Embedder(str(tmp_path)).encode_questions(["x"])
 
 
-def test_a_damaged_cache_names_the_file_to_delete(home):
-    embedder = Embedder()
+def test_a_damaged_cache_names_the_file_to_delete(home, embedder):
     path = home / "cache" / f"embeddings-{embedder.hash}.sqlite"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"not a data base, but long enough to be taken for one" * 100)

@@ -1,4 +1,4 @@
-"""Damaged documents: a reader gives a ParsedDocument that holds, or one sentence; never half a rule."""
+"""Damaged documents are parsed soundly or refused in one sentence; never half a rule."""
 
 import datetime
 import random
@@ -31,7 +31,7 @@ every_document = pytest.mark.parametrize("name", SOUND)
 
 
 def outcome(data, name):
-    """The parsed, or None where it was refused in one sentence; anything else is a bug."""
+    """The parsed document, or None where it was refused in one sentence; all else is a bug."""
     try:
         found = parsers.parse(data, name, SOUND[name][1])
     except SticklerError as error:
@@ -41,12 +41,12 @@ def outcome(data, name):
         assert "Traceback" not in sentence
         assert "Error" not in sentence
         return None
-    holds(found)
+    is_sound(found)
     return found
 
 
-def holds(found):
-    """What any ParsedDocument must be, however odd its text: it can be arranged, searched and shown."""
+def is_sound(found):
+    """What any parsed document must be: one that can be arranged, searched and shown."""
     assert found.rules
     datetime.date.fromisoformat(found.edition)
     for rule in found.rules:
@@ -145,7 +145,7 @@ def test_a_document_without_some_lines_says_nothing_new(name, data):
 @every_document
 @settings(max_examples=40)
 @given(st.data())
-def test_flipped_bytes_give_a_reading_that_holds_or_a_sentence(name, data):
+def test_flipped_bytes_are_parsed_soundly_or_refused(name, data):
     changed = bytearray(SOUND[name][0])
     for at in data.draw(st.lists(st.integers(0, len(changed) - 1), min_size=1, max_size=20)):
         changed[at] ^= data.draw(st.integers(1, 255))
@@ -155,7 +155,7 @@ def test_flipped_bytes_give_a_reading_that_holds_or_a_sentence(name, data):
 @every_document
 @settings(max_examples=40)
 @given(st.data())
-def test_odd_characters_give_a_reading_that_holds_or_a_sentence(name, data):
+def test_odd_characters_are_parsed_soundly_or_refused(name, data):
     """The document stays text, so that the damage gets past decoding."""
     text = SOUND[name][0].decode()
     odd = st.text(max_size=4) | st.sampled_from(
@@ -169,7 +169,7 @@ def test_odd_characters_give_a_reading_that_holds_or_a_sentence(name, data):
 @every_document
 @settings(max_examples=40)
 @given(noise=st.binary(max_size=400) | st.text(max_size=200).map(str.encode))
-def test_noise_behind_a_sound_opening_gives_a_reading_that_holds_or_a_sentence(name, noise):
+def test_noise_behind_a_sound_opening_is_parsed_soundly_or_refused(name, noise):
     opening = b"\n".join(SOUND[name][0].split(b"\n")[:20])
     outcome(opening + b"\n" + noise, name)
 

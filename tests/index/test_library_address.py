@@ -83,7 +83,7 @@ def test_a_bad_answer_is_refused(page, sentence, server, home):
 
 
 def test_an_answer_larger_than_the_largest_is_refused(server, home, monkeypatch):
-    monkeypatch.setattr(readers, "LARGEST", 1000)
+    monkeypatch.setattr(parsers, "LARGEST", 1000)
     assert "is larger than" in refused(f"{server}/rules.txt", home)
     assert "is larger than" in refused(f"{server}/without-length.txt", home)
 

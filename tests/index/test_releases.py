@@ -51,7 +51,8 @@ def test_a_release_gives_its_rules_examples_and_day(file, releases):
     assert {r.edition for r in found.rules} == {edition}
     assert not any(r.truncated for r in found.rules)
     assert (
-        parsers.detect_format(parsers.decode((releases / file).read_bytes(), file), "x") == "official"
+        parsers.detect_format(parsers.decode((releases / file).read_bytes(), file), "x")
+        == "official"
     )
 
 

@@ -1,4 +1,4 @@
-"""A question put to the service, as turns of a conversation that grow until the answer is whole."""
+"""A question put to the service, as a conversation whose last turn grows until it is answered."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -6,31 +6,31 @@ from contextlib import closing
 from dataclasses import replace
 
 from index.errors import SticklerError
-from page.errors import here
-from page.transcript import LONGEST, Turn, before
+from page.remedies import phrase
 from page.service import Service, Waiting
+from page.transcript import MAX_TURNS, Turn, earlier_questions
 from qa.answer import Answer
 from qa.settings import Settings
 
 _PAUSE = 0.05  # seconds between two looks at a draft: more often nobody can read
 
 
-def ask(
+def ask_stream(
     service: Service, question: str, turns: Sequence[Turn], settings: Settings, session: str
 ) -> Iterator[list[Turn]]:
     """The conversation again and again, with the new turn as far as it has come."""
-    kept = list(turns[-(LONGEST - 1) :])
+    kept = list(turns[-(MAX_TURNS - 1) :])
     turn = Turn(question, waiting="Searching the rules …")
     yield [*kept, turn]
     shown = time.monotonic()
     try:
         with (
-            service.stoppable(session) as stop,
-            closing(service.ask(question, before(kept), settings, stop)) as stream,
+            service.stop_event(session) as stop,
+            closing(service.ask(question, earlier_questions(kept), settings, stop)) as stream,
         ):
             for part in stream:
                 if isinstance(part, Waiting):
-                    turn = replace(turn, waiting=part.words)
+                    turn = replace(turn, waiting=part.message)
                 elif isinstance(part, Answer):
                     turn = replace(turn, answer=part, waiting="The model is writing …")
                 else:
@@ -41,7 +41,7 @@ def ask(
                 shown = time.monotonic()
             turn = replace(turn, stopped=stop.is_set())
     except SticklerError as error:
-        turn = replace(turn, failure=here(str(error)))
+        turn = replace(turn, failure=error.sentence(phrase))
     if turn.answer is None and not turn.failure:
         turn = replace(turn, failure="Stopped before there was an answer.")
     yield [*kept, replace(turn, waiting="")]

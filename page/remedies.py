@@ -1,0 +1,34 @@
+"""What to do about an error, in the words of the page.
+
+>>> error.sentence(phrase)
+'There is no rule 999.9 in the current edition: look through the sections in the tab Rules.'
+"""
+
+from index.errors import Action, Remedy
+
+# An empty phrase is left out: on the page there is nothing to do about it.
+_PHRASES = {
+    Action.ADD_RULES: "add the full rules in the tab Rules, under Rules texts",
+    Action.READD_RULES: "remove the edition {value} on the machine itself, then add it again in "
+    "the tab Rules, under Rules texts",
+    Action.LIST_HEADINGS: "look through the sections in the tab Rules",
+    Action.LIST_DOCUMENTS: "see Rules texts in the tab Rules",
+    Action.NAME_EDITION: "add it on the machine itself, where its edition can be named",
+    Action.BUILD_INDEX: "run 'stickler index build' on the machine itself",
+    Action.TUNE: "",
+    Action.CHOOSE_MODEL: "choose another in the settings",
+    Action.CHOOSE_NO_MODEL: "choose 'none' in the settings",
+    Action.CHOOSE_FORMAT: "",
+    Action.CHOOSE_COLUMN: "choose the one with the questions",
+    Action.RESTART: "choose the file again",
+    Action.LEAVE_OUT_RAY: "",
+    Action.LEAVE_OUT_ADDRESS: "",
+    Action.CONTINUE_RUN: "",
+    Action.ADD_SET: "choose one of the list",
+    Action.RAISE_LIMIT: "",
+}
+
+
+def phrase(remedy: Remedy) -> str:
+    """A remedy as a visitor can carry it out; '' for what cannot be done on a page."""
+    return _PHRASES[remedy.action].format(value=remedy.value)
