@@ -69,9 +69,10 @@ def run_sets(
     model: ModelName = MODEL,
     embedder: EmbedderName = EMBEDDER,
     limit: Annotated[int | None, typer.Option(min=1, help="Items of each set.")] = None,
-    placebo: Annotated[
-        bool, typer.Option("--placebo", help="Show each question another question's rules.")
-    ] = False,
+    rules: Annotated[
+        str,
+        typer.Option(help="Show the model the rules found, the gold ones, or another's: placebo."),
+    ] = "found",
     variant: Annotated[
         str, typer.Option(help="The variant of search: default, fused, dense or bm25.")
     ] = "default",
@@ -83,7 +84,7 @@ def run_sets(
     """Ask every item of the sets; resumes if interrupted."""
     from eval.run import Plan, Runner
 
-    plan = Plan(tuple(sets.split(",")), model, embedder, limit, placebo, variant)
+    plan = Plan(tuple(sets.split(",")), model, embedder, limit, rules, variant)
     runner = Runner(plan, _resources(embedder))
     _show(runner.run(out, restart, progress_bar("Asking")), as_json)
 

@@ -75,14 +75,12 @@ def _run(plan: Plan, resources: Resources, progress: Progress | None) -> Run:
 def parse(command: str) -> Plan:
     """The plan of a command such as 'stickler eval run --set dev --model none'."""
     words = shlex.split(command)[3:]
-    placebo = "--placebo" in words
-    named = [word for word in words if word != "--placebo"]
-    values = dict(zip(named[::2], named[1::2], strict=True))
+    values = dict(zip(words[::2], words[1::2], strict=True))
     plan = Plan(
         sets=tuple(values.pop("--set").split(",")),
         model=values.pop("--model", models.DEFAULT),
         variant=values.pop("--variant", "default"),
-        placebo=placebo,
+        rules=values.pop("--rules", "found"),
     )
     if values:
         raise ValueError(f"'{command}' has options that are not known here: {sorted(values)}.")

@@ -9,15 +9,16 @@ from eval.items import EvalItem
 from eval.output_parsing import ParsedOutput
 from index import numbers
 from index.errors import SticklerError
+from qa import verdict
 from qa.answer import Answer
 from qa.assistant import Assistant, Draft
-from qa.models import Model, Prompt
-from qa.prompt import fill
+from qa.models import Generation, Model, Request
+from qa.prompt import ShownRule, fill
 from qa.resources import Resources
 from qa.settings import Settings
 
 Record = dict[str, Any]  # what is kept of one item
-_LETTER_TOKENS, _VERDICT_TOKENS = 8, 24
+_CHOICE_TOKENS = 8  # of a back end that tells no probabilities
 
 
 class Examiner:
@@ -36,13 +37,21 @@ class Examiner:
             self._assistants[edition] = Assistant(settings, self._resources)
         return self._assistants[edition]
 
-    def ask(self, items: Sequence[EvalItem], partners: Sequence[EvalItem] | None) -> list[Record]:
+    def ask(
+        self,
+        items: Sequence[EvalItem],
+        partners: Sequence[EvalItem] | None = None,
+        gold: bool = False,
+    ) -> list[Record]:
         """The records of items that share an edition and a kind of task.
 
-        With partners (the placebo) each item is asked on the rules found for its partner.
+        With partners (the placebo) each item is asked on the rules found for its partner, with
+        `gold` on the rules that decide it.
         """
         assistant = self.assistant(items[0].edition)
         drafts = self._drafts(assistant, items, partners)
+        if gold:
+            drafts = [_with_gold(d, i, assistant) for d, i in zip(drafts, items, strict=True)]
         if items[0].choices:
             return self._choose(items, drafts)
         answers = assistant.generate_many(drafts)
@@ -69,34 +78,36 @@ class Examiner:
     def _choose(self, items: Sequence[EvalItem], drafts: Sequence[Draft]) -> list[Record]:
         """The records of items with outcomes to choose from, or with one claim to judge."""
         model = self._model
-        raws = [""] * len(items)
+        generations = [Generation("")] * len(items)
         if model is not None:
-            limit = _VERDICT_TOKENS if _is_claim(items[0]) else _LETTER_TOKENS
-            prompts = [self._prompt(i, d, model) for i, d in zip(items, drafts, strict=True)]
-            raws = model.generate(prompts, limit)
+            pairs = zip(items, drafts, strict=True)
+            generations = model.generate([self._request(i, d, model) for i, d in pairs])
         records = []
-        for item, draft, raw in zip(items, drafts, raws, strict=True):
-            record = self._record(item, replace(draft.answer, raw=raw))
+        for item, draft, generation in zip(items, drafts, generations, strict=True):
+            record = self._record(item, replace(draft.answer, raw=generation.text))
             if model is not None and _is_claim(item):
-                record |= _parsed(output_parsing.verdict(raw), item.gold_verdict)
+                record |= _parsed(output_parsing.verdict(generation), item.gold_verdict)
             elif model is not None:
-                record |= _parsed(output_parsing.choice(raw, item.choices), item.gold_answer)
+                chosen = output_parsing.choice(generation, item.choices)
+                record |= _parsed(chosen, item.gold_answer)
             elif not _is_claim(item):
                 nearest = self._nearest_choice(item, draft)
                 record |= _parsed(ParsedOutput(nearest, nearest), item.gold_answer)
             records.append(record)
         return records
 
-    def _prompt(self, item: EvalItem, draft: Draft, model: Model) -> Prompt:
+    def _request(self, item: EvalItem, draft: Draft, model: Model) -> Request:
         settings = self._settings
-        offered = [(rule.number, rule.text) for rule in draft.rules[: settings.context_rules]]
+        offered = [ShownRule.of(rule) for rule in draft.rules[: settings.context_rules]]
+        options: tuple[str, ...]
         if _is_claim(item):
-            name, more = "verdict.txt", {"claim": item.choices[0]}
+            name, more, options = "verdict.txt", {"claim": item.choices[0]}, verdict.OPTIONS
         else:
             pairs = zip(output_parsing.LETTERS, item.choices, strict=True)
-            name, more = "choose.txt", {"choices": "\n".join(f"{a}) {text}" for a, text in pairs)}
+            more = {"choices": "\n".join(f"{letter}) {text}" for letter, text in pairs)}
+            name, options = "choose.txt", tuple(output_parsing.LETTERS)
         prompt, _ = fill(item.question, offered, settings.prompt_tokens, model.count, name, **more)
-        return prompt
+        return Request(prompt, _CHOICE_TOKENS, options)
 
     def _nearest_choice(self, item: EvalItem, draft: Draft) -> str:
         """Without a model: the outcome that is most similar to a quoted sentence."""
@@ -110,7 +121,7 @@ class Examiner:
     ) -> list[Record]:
         """How far free answers, and the verdicts in them, agree with the gold."""
         records: list[Record] = [
-            _parsed(output_parsing.verdict(answer.raw), item.gold_verdict)
+            {"gold": item.gold_verdict, "yes_probability": answer.yes_probability}
             if item.gold_verdict and self._model is not None
             else {}
             for item, answer in zip(items, answers, strict=True)
@@ -156,6 +167,9 @@ class Examiner:
             "abstained": answer.abstained,
             "confidence": answer.confidence,
             "verdict": answer.verdict,
+            "verdict_confidence": answer.verdict_confidence,
+            "generated": answer.generated,
+            "unsupported": answer.unsupported,
             "raw": answer.raw,
             "tokens": self._model.count(answer.raw) if self._model and answer.raw else 0,
         }
@@ -168,6 +182,14 @@ def _is_claim(item: EvalItem) -> bool:
 def _query(item: EvalItem) -> str:
     """What is searched for: a situation, with the claim where there is one."""
     return f"{item.question} {item.choices[0]}" if _is_claim(item) else item.question
+
+
+def _with_gold(draft: Draft, item: EvalItem, assistant: Assistant) -> Draft:
+    """The draft with the rules that decide the item in place of those that were found."""
+    by_number = assistant.edition.by_number
+    rules = [by_number[number] for number in item.gold_rules if number in by_number]
+    answer = replace(draft.answer, question=item.question, abstained=False)
+    return Draft(answer, rules, [rule.text for rule in rules])
 
 
 def _as_placebo(draft: Draft, item: EvalItem) -> Draft:

@@ -87,6 +87,12 @@ _MEASURES: dict[str, Callable[[Record], float | None]] = {
     "token F1, raw": lambda record: _pair(record, "overlap", 1),
     "similarity to gold": lambda record: _pair(record, "similar", 0),
     "similarity to gold, raw": lambda record: _pair(record, "similar", 1),
+    "verdict shown": lambda record: _verdict_shown(record),
+    "shown verdict right": lambda record: _verdict_right(record),
+    "likelier verdict right": lambda record: _likelier_right(record),
+    "sentences shown": lambda record: (
+        float(bool(record["generated"])) if record.get("raw") and _plain(record) else None
+    ),
     "seconds": lambda record: record["ms"] / 1000,
     "tokens": lambda record: float(record["tokens"]) if record["tokens"] else None,
 }
@@ -103,7 +109,49 @@ def by_item(records: Sequence[Record]) -> dict[str, dict[str, float]]:
 
 def summary(records: Sequence[Record]) -> dict[str, Figure]:
     """The figure of every measure that applies to a set's records."""
-    return {name: mean(list(column.values())) for name, column in by_item(records).items()}
+    figures = {name: mean(list(column.values())) for name, column in by_item(records).items()}
+    area = verdict_auc(records)
+    return figures if area is None else {**figures, "verdict AUC": area}
+
+
+def verdict_auc(records: Sequence[Record], rounds: int = 500, seed: int = 1) -> Figure | None:
+    """How well the probability of yes tells questions with the answer yes from those with no.
+
+    The area under the ROC curve: 0.5 is chance. None where there are not both kinds.
+    """
+    import numpy as np
+    from sklearn.metrics import roc_auc_score
+
+    rows = [r for r in records if r.get("yes_probability") is not None and r.get("gold")]
+    yes = np.array([row["gold"] == "yes" for row in rows])
+    scores = np.array([row["yes_probability"] for row in rows])
+    if len(set(yes.tolist())) < 2:
+        return None
+    picks = np.random.default_rng(seed).integers(0, len(rows), (rounds, len(rows)))
+    areas = [
+        roc_auc_score(yes[pick], scores[pick]) for pick in picks if 0 < yes[pick].sum() < len(pick)
+    ]
+    low, high = np.percentile(areas, [2.5, 97.5])
+    return Figure(float(roc_auc_score(yes, scores)), float(low), float(high), len(rows))
+
+
+def _verdict_shown(record: Record) -> float | None:
+    """Of the questions that ask for yes or no, those that get one."""
+    if "yes_probability" not in record:
+        return None
+    return float(record["verdict"] in ("yes", "no"))
+
+
+def _verdict_right(record: Record) -> float | None:
+    if not _verdict_shown(record):
+        return None
+    return float(record["verdict"] == record["gold"])
+
+
+def _likelier_right(record: Record) -> float | None:
+    if record.get("yes_probability") is None:
+        return None
+    return float((record["yes_probability"] > 0.5) == (record["gold"] == "yes"))
 
 
 def _retrieval(records: Sequence[Record]) -> dict[str, dict[str, float]]:

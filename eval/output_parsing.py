@@ -1,4 +1,7 @@
-"""Parses what a model wrote, strictly and leniently: a slip of format is no wrong answer."""
+"""What a model chose: by the probabilities it gave, else parsed from what it wrote.
+
+Text is parsed strictly and leniently: a slip of format is no wrong answer.
+"""
 
 import re
 from collections import Counter
@@ -6,7 +9,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from index.bm25 import stems
-from qa import compose, support
+from qa import support
+from qa import verdict as verdicts
+from qa.models import Generation
 
 LETTERS = "ABCD"
 _OPENING = re.compile(rf"\W*([{LETTERS}])(?:[).:,]|\s*$)")  # not the article of 'A creature ...'
@@ -21,19 +26,28 @@ class ParsedOutput(NamedTuple):
     lenient: str | None  # in any format that a patient reader would understand
 
 
-def verdict(raw: str) -> ParsedOutput:
+def verdict(generation: Generation) -> ParsedOutput:
     """yes or no: the first word; leniently the word anywhere, or whether the answer negates."""
-    strict = compose.verdict(raw)
+    if generation.probabilities is not None:
+        likelier = "yes" if verdicts.log_odds(generation.probabilities) > 0 else "no"
+        return ParsedOutput(likelier, likelier)
+    raw = generation.text
+    strict, _ = verdicts.split(raw)
     anywhere = re.search(r"\b(yes|no)\b", raw, re.IGNORECASE)
     lenient = strict or (anywhere[1].lower() if anywhere else None)
     if lenient is None and raw.strip():
-        first = support.whole_sentences(raw)[:1] or [raw]
-        lenient = "no" if len(_NO.findall(first[0])) % 2 else "yes"
+        first, *_ = [text for text, _ in support.split_sentences(raw)] or [raw]
+        lenient = "no" if len(_NO.findall(first)) % 2 else "yes"
     return ParsedOutput(strict, lenient)
 
 
-def choice(raw: str, choices: Sequence[str]) -> ParsedOutput:
+def choice(generation: Generation, choices: Sequence[str]) -> ParsedOutput:
     """The outcome chosen: by the first letter; leniently by any letter, or by shared tokens."""
+    if (likely := generation.probabilities) is not None:
+        letter = max(LETTERS[: len(choices)], key=lambda each: likely.get(each, 0.0))
+        chosen = choices[LETTERS.index(letter)]
+        return ParsedOutput(chosen, chosen)
+    raw = generation.text
     opening = _OPENING.match(raw)
     strict = choices[LETTERS.index(opening[1])] if opening else None
     anywhere = _ANYWHERE.search(raw)

@@ -54,7 +54,7 @@ def about(run: Run) -> dict[str, str]:
         "embedder": f"{made['embedder']} ({made['embedder_hash']})",
         "editions": ", ".join(made["editions"]),
         "variant of search": made["variant"],
-        "rules shown": "another question's (placebo)" if made["placebo"] else "those found",
+        "rules shown": made["rules"],
         "settings": made["settings"],
         "prompts": made["prompts"],
         "code": " ".join(made["code"]),

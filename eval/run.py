@@ -38,6 +38,7 @@ VARIANTS = {
     "dense": replace(_FUSED, bm25=0),
     "bm25": replace(_FUSED, dense=0),
 }
+RULES = ("found", "gold", "placebo")  # by search, the deciding ones, another question's
 _RECORDS, _SUMMARY = "records.jsonl", "summary.json"
 _RESULTS = (_SUMMARY, "report.html", "report.md")
 _SPEAKING, _SILENT = 8, 64  # items that are asked together: what an interruption can lose
@@ -51,13 +52,13 @@ class Plan:
     model: str = models.DEFAULT
     embedder: str = Settings().embedder
     limit: int | None = None  # items of each set
-    placebo: bool = False  # each question is shown another question's rules
+    rules: str = "found"  # that a model is shown: one of RULES
     variant: str = "default"  # of search
 
     @property
     def settings(self) -> Settings:
-        """A model that is measured has to speak, and is asked for its verdict."""
-        return Settings(self.model, self.embedder, show_generated=True, verdicts=True)
+        """What the questions are asked with."""
+        return Settings(self.model, self.embedder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,10 @@ class Runner:
         if plan.variant not in VARIANTS:
             raise SticklerError(
                 f"There is no variant of search '{plan.variant}'", f"choose {', '.join(VARIANTS)}"
+            )
+        if plan.rules not in RULES:
+            raise SticklerError(
+                f"Rules cannot be shown as '{plan.rules}'", f"choose {', '.join(RULES)}"
             )
         self.plan = plan
         self.items = {name: items.load(name, resources.book)[: plan.limit] for name in plan.sets}
@@ -154,9 +159,10 @@ class Runner:
         those = self.items[name]
         asked = [those[place] for place in places]
         self._examiner.assistant(asked[0].edition).load()
-        partners = [partner(place, those) for place in places] if self.plan.placebo else None
+        placebo = self.plan.rules == "placebo"
+        partners = [partner(place, those) for place in places] if placebo else None
         start = time.perf_counter()
-        records = self._examiner.ask(asked, partners)
+        records = self._examiner.ask(asked, partners, gold=self.plan.rules == "gold")
         ms = round((time.perf_counter() - start) * 1000 / len(records), 1)
         return [{"set": name, **record, "ms": ms} for record in records]
 

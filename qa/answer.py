@@ -7,7 +7,7 @@ from index.hits import Hit
 from qa import models
 from qa.citations import Citation
 
-VERSION = 2  # 2: verdict_confidence, generated, a verdict may be unclear
+VERSION = 2  # 2: verdict_confidence, yes_probability, generated; a verdict may be unclear
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class Answer:
     standalone_question: str | None = None  # a follow-up as it was understood
     verdict: str | None = None  # yes, no, unclear; None where the question asks for none
     verdict_confidence: float | None = None  # that yes or no is right
+    yes_probability: float | None = None  # what the verdict was read from, calibrated
     text: str = ""
     generated: str = ""  # the model's sentences that are shown, each with its rule
     raw: str = ""  # what the model said, untouched

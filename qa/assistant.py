@@ -280,7 +280,7 @@ class Assistant:
         judged = verdict.judge(generation.probabilities, model.name)
         word, sentences = verdict.split(generation.text)
         if judged is None and generation.probabilities is None and word:
-            judged = verdict.Verdict(word, None)  # a back end that tells no probabilities
+            judged = verdict.Verdict(word)  # a back end that tells no probabilities
         kept, unsupported = support.supported(sentences, asked, shown, self.resources.embedder)
         answer = replace(
             _with_verdict(draft.answer, judged),
@@ -317,4 +317,9 @@ class Assistant:
 def _with_verdict(answer: Answer, judged: verdict.Verdict | None) -> Answer:
     if judged is None:
         return answer
-    return replace(answer, verdict=judged.value, verdict_confidence=judged.confidence)
+    return replace(
+        answer,
+        verdict=judged.value,
+        verdict_confidence=judged.confidence,
+        yes_probability=None if judged.yes is None else round(judged.yes, 4),
+    )

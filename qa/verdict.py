@@ -27,7 +27,12 @@ _OPENINGS: dict[Value, str] = {"yes": "Yes.", "no": "No.", "unclear": "The rule 
 
 class Verdict(NamedTuple):
     value: Value
-    confidence: float | None  # that the answer's yes or no is right; None where nobody knows
+    yes: float | None = None  # probability that yes is right; None where nobody knows
+
+    @property
+    def confidence(self) -> float | None:
+        """That the likelier of yes and no is right."""
+        return None if self.yes is None else round(max(self.yes, 1 - self.yes), 3)
 
 
 class Calibration(NamedTuple):
@@ -55,10 +60,9 @@ def judge(probabilities: Probabilities | None, model: str) -> Verdict | None:
         return None
     slope, intercept, threshold = calibration(model)
     yes = 1 / (1 + math.exp(-max(-50.0, min(50.0, slope * log_odds(probabilities) + intercept))))
-    confidence = round(max(yes, 1 - yes), 3)
-    if confidence < threshold:
-        return Verdict("unclear", confidence)
-    return Verdict("yes" if yes >= 0.5 else "no", confidence)
+    if max(yes, 1 - yes) < threshold:
+        return Verdict("unclear", yes)
+    return Verdict("yes" if yes >= 0.5 else "no", yes)
 
 
 def opening(verdict: Verdict | None) -> str:

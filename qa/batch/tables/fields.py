@@ -41,6 +41,7 @@ OWN = {
     "standalone_question": "text",
     "verdict": "text",
     "verdict_confidence": "float",
+    "yes_probability": "float",
     "text": "text",
     "generated": "text",
     "raw": "text",
