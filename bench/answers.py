@@ -1,17 +1,17 @@
-"""Answering, against the raw engine on the same prompt; and a first answer from a cold start.
+"""Answering, against the raw engine on the same prompt; and the first answer of a new process.
 
 Run as: python -m bench.answers
 """
 
-import subprocess
 import sys
 import threading
 from functools import partial
 from pathlib import Path
 
-from bench.measure import best, head, memory_mb, row
-from qa.answer import Assistant
-from qa.models import Prompt, embedded
+from bench.measure import best, command, head, memory_mb, row
+from qa.assistant import Assistant
+from qa.models import Model, Prompt, embedded
+from qa.resources import Resources
 from qa.settings import Settings
 
 QUESTION = "Can a creature with reach block my flyer?"
@@ -36,10 +36,10 @@ server.handle_chat_completions(
 """
 
 
-class _Listening:
-    """The model itself, noting what it is asked."""
+class _Recording:
+    """A model that records the last prompt."""
 
-    def __init__(self, model: object) -> None:
+    def __init__(self, model: Model) -> None:
         self._model = model
         self.prompt = Prompt("", "")
 
@@ -48,15 +48,14 @@ class _Listening:
 
     def stream(self, prompt: Prompt, limit: int, stop: threading.Event) -> object:
         self.prompt = prompt
-        return self._model.stream(prompt, limit, stop)  # type: ignore[attr-defined]
+        return self._model.stream(prompt, limit, stop)
 
 
 def main() -> None:
-    head("Answers with the embedded model speaking (--words)")
-    first = Assistant(Settings(show_generated=True))
-    first.load()
-    model = _Listening(first.model)
-    assistant = Assistant(Settings(show_generated=True), first.searcher, model)  # type: ignore[arg-type]
+    head("Answers with sentences of the embedded model (--show-generated)")
+    model = _Recording(embedded.load())
+    resources = Resources(load_model=lambda name: model)  # type: ignore[arg-type,return-value]
+    assistant = Assistant(Settings(show_generated=True), resources)
     assistant.ask(QUESTION)
 
     def raw_first() -> None:
@@ -80,17 +79,13 @@ def main() -> None:
         "transformers": [sys.executable, "-c", _TRANSFORMERS, str(embedded.folder())],
         "llama.cpp": [sys.executable, "-c", _LLAMA, str(embedded.file())],
     }
-    for options in ([], ["--words"]):
-        command = [str(Path(sys.executable).with_name("stickler")), "ask", *options, QUESTION]
-        steps = [command, *([*raw, *model.prompt] for raw in raw_commands.values())]
-        mine, *raws = best(*(partial(_run, step) for step in steps), rounds=3)
+    for options in ([], ["--show-generated"]):
+        ask = [str(Path(sys.executable).with_name("stickler")), "ask", *options, QUESTION]
+        steps = [ask, *([*raw, *model.prompt] for raw in raw_commands.values())]
+        mine, *raws = best(*(partial(command, *step) for step in steps), rounds=3)
         for engine, raw in zip(raw_commands, raws, strict=True):
             what, reference = "stickler ask " + " ".join(options), f"raw {engine}, {raw:.1f} s"
             row(what, f"{mine:.1f} s", reference, mine / raw, "1.1")
-
-
-def _run(command: list[str]) -> None:
-    subprocess.run(command, check=True, capture_output=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""A batch against asking one by one, against a plain LlamaIndex pipeline, and what it holds.
+"""A batch against asking one by one, against a plain LlamaIndex pipeline, and its memory.
 
-Run as: python -m bench.batch, or with 'small' behind it to try it in a few minutes. The pipeline
-needs the extra 'bench'; without it that part is left out.
+Run as: python -m bench.batch, or 'python -m bench.batch small' for a trial of a few minutes. The
+pipeline needs the extra 'bench'; without it that part is left out.
 """
 
 import importlib.util
@@ -17,14 +17,15 @@ from typing import Any
 from bench.measure import best, head, memory_mb, row
 from eval import items
 from eval.metrics import hit
-from qa.answer import Assistant
-from qa.batch.run import LocalEngine, Job, run
+from qa.assistant import Assistant
+from qa.batch.engines import LocalEngine
+from qa.batch.run import Job, run
 from qa.models import embedded
 from qa.settings import Settings
 
 
 class Sizes:
-    """How many questions each part asks."""
+    """The number of questions of each part."""
 
     silent, speaking, peer, few, many = 300, 64, 32, 1_000, 100_000
 
@@ -37,7 +38,8 @@ def main(sizes: Sizes | None = None) -> None:
     sizes = sizes or Sizes()
     head("A batch against one question after the other, through the same code")
     one_by_one("default settings", Settings(), sizes.silent, rounds=3)
-    one_by_one("the embedded model speaking", Settings(show_generated=True), sizes.speaking, rounds=2)
+    generated = Settings(show_generated=True)
+    one_by_one("with generated sentences", generated, sizes.speaking, rounds=2)
     if importlib.util.find_spec("llama_index"):
         head("A batch against a plain LlamaIndex pipeline")
         against_peer(sizes.peer)
@@ -51,7 +53,7 @@ def one_by_one(what: str, settings: Settings, count: int, rounds: int) -> None:
     questions = [item.question for item in items.dev()[:count]]
     assistant = Assistant(settings)
     assistant.load()
-    assistant.ask_many(questions)  # what is cached by sentence is then cached for both
+    assistant.ask_many(questions)  # fills the cache for both
     with tempfile.TemporaryDirectory() as folder:
         together, alone = best(
             lambda: in_batch(assistant, questions, Path(folder)),
@@ -77,13 +79,13 @@ def against_peer(count: int) -> None:
     peer = json.loads(done.stdout.splitlines()[-1])
     asked = items.dev()[:count]
     engines = {
-        "as it comes": Settings(show_generated=True),
+        "default engines": Settings(show_generated=True),
         "on transformers too": Settings(show_generated=True, model=str(embedded.folder())),
     }
     for what, settings in engines.items():
         assistant = Assistant(settings)
         assistant.load()
-        assistant.ask_many([item.question for item in asked])  # both of its engines are loaded then
+        assistant.ask_many([item.question for item in asked])  # loads both engines
         with tempfile.TemporaryDirectory() as folder:
             start = time.perf_counter()
             answers = in_batch(assistant, [item.question for item in asked], Path(folder))
@@ -144,26 +146,25 @@ def peer_run(count: int) -> None:
 
 def memory(few: int, many: int) -> None:
     """Each size in a process of its own, over distinct questions, without a language model."""
-    print("\n## Memory of a batch without a language model\n")
-    print("| questions | time | peak memory |\n| --- | --- | --- |")
+    head("Memory of a batch without a language model", ("questions", "time", "peak memory"))
     peaks = []
     for count in (few, many):
         command = [sys.executable, "-m", "bench.batch", "memory", str(count)]
         out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        told = json.loads(out.splitlines()[-1])
-        peaks.append(told["mb"])
-        print(f"| {count} | {told['seconds']:.0f} s | {told['mb']:.0f} MB |", flush=True)
+        measured = json.loads(out.splitlines()[-1])
+        peaks.append(measured["mb"])
+        print(f"| {count} | {measured['seconds']:.0f} s | {measured['mb']:.0f} MB |", flush=True)
     print(f"\n{peaks[1] / peaks[0]:.2f} times the memory for {many // few} times the questions.")
 
 
 def memory_run(count: int) -> None:
-    practice = [item.question for item in items.train()]
+    train = [item.question for item in items.train()]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "in.txt"
         with source.open("w", encoding="utf-8") as file:
             for at in range(count):
-                question = " ".join(practice[at % len(practice)].split())
-                file.write(f"{question} (case {at // len(practice) + 1})\n")
+                question = " ".join(train[at % len(train)].split())
+                file.write(f"{question} (case {at // len(train) + 1})\n")
         start = time.perf_counter()
         job = Job(str(source), Path(folder) / "out.jsonl")
         run(job, LocalEngine(Assistant(Settings(model="none"))), lambda done, total: None, print)

@@ -1,32 +1,33 @@
-"""What other ways of fusing and of giving context find, on the players' questions.
+"""What the stages of search, other fusions and other contexts of a passage find on the dev set.
 
 Run as: python -m bench.fusion
 """
 
-import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from unittest import mock
 
+from bench.measure import empty_home, head
 from eval import items, metrics
+from eval.run import VARIANTS
 from index import library, passages, store
 from index.embedder import Embedder
-from index.bm25 import Vocabulary
 from index.rulebook import Edition, Rule
 from index.searcher import Searcher, Weights
+from index.vocabulary import Vocabulary
 
-PLAIN = Weights()
-FUSIONS = {
-    "as it is": PLAIN,
-    "dense only": replace(PLAIN, lexical=0, heading=0, around=0, reference=0),
-    "lexical only": replace(PLAIN, dense=0, lexical=1, heading=0, around=0, reference=0),
-    "dense + lexical, nothing else": replace(PLAIN, heading=0, around=0, example=0, reference=0),
-    "without the heading's bonus": replace(PLAIN, heading=0),
-    "without the rules around": replace(PLAIN, around=0),
-    "examples count as much as rules": replace(PLAIN, example=0),
-    "without references": replace(PLAIN, reference=0),
-    "lexical counts as much as dense": replace(PLAIN, lexical=1),
+DEFAULT = Weights()
+ABLATIONS = {
+    "default": DEFAULT,
+    "dense only": VARIANTS["dense"],
+    "BM25 only": VARIANTS["bm25"],
+    "dense and BM25 only": VARIANTS["fused"],
+    "without MaxSim": replace(DEFAULT, maxsim=0),
+    "without the heading's bonus": replace(DEFAULT, heading=0),
+    "without the rules around": replace(DEFAULT, around=0),
+    "examples count as much as rules": replace(DEFAULT, example=0),
+    "without references": replace(DEFAULT, reference=0),
+    "BM25 counts as much as dense": replace(DEFAULT, bm25=1),
 }
 
 
@@ -40,8 +41,8 @@ def nearest_heading(book: Edition, rule: Rule) -> str:
 
 def parents_text(book: Edition, rule: Rule) -> str:
     parent = book.by_number.get(rule.parent or "")
-    told = parent is not None and not parent.is_heading
-    return nearest_heading(book, rule) + (f"{parent.text} " if parent and told else "")
+    has_text = parent is not None and not parent.is_heading
+    return nearest_heading(book, rule) + (f"{parent.text} " if parent and has_text else "")
 
 
 CONTEXTS = {
@@ -52,33 +53,30 @@ CONTEXTS = {
 
 
 def main() -> None:
-    print("\n## Ways of searching, on the players' questions\n")
-    print("| way | first | among 5 | among 10 |\n| --- | --- | --- | --- |")
-    with tempfile.TemporaryDirectory() as home:
-        os.environ["STICKLER_HOME"] = home
+    head("Variants of search on the dev set", ("variant", "first", "among 5", "among 10"))
+    with empty_home():
         searcher = Searcher.open()
-        for name, weights in FUSIONS.items():
+        for name, weights in ABLATIONS.items():
             _row(name, _rankings(searcher, weights))
         with mock.patch.object(Vocabulary, "translate", lambda self, question: question):
-            _row("without the vocabulary", _rankings(searcher, PLAIN))
-        _row("reciprocal ranks", _reciprocal(searcher))
+            _row("without the vocabulary", _rankings(searcher, DEFAULT))
+        _row("reciprocal rank fusion of dense and BM25", _reciprocal(searcher))
         for name, lead in CONTEXTS.items():
             with mock.patch.object(passages, "_lead", lead):
                 book, embedder = library.load(), Embedder()
                 store.build(book, embedder, anew=True)
                 other = Searcher(book, store.open_store(book, embedder), embedder)
-                _row(name, _rankings(other, PLAIN))
+                _row(name, _rankings(other, DEFAULT))
 
 
 def _rankings(searcher: Searcher, weights: Weights, k: int = 10) -> list[list[str]]:
-    asked = Searcher(searcher.book, searcher.index, searcher.embedder, weights)
-    found = asked.search_many([item.question for item in items.dev()], k)
-    return [[hit.passage.number for hit in hits] for hits in found]
+    results = searcher.with_weights(weights).search([item.question for item in items.dev()], k)
+    return [[hit.passage.number for hit in result.hits] for result in results]
 
 
 def _reciprocal(searcher: Searcher) -> list[list[str]]:
     """Ranks instead of scores: 1 / (60 + rank), added over both paths."""
-    both = [_rankings(searcher, FUSIONS[name], 100) for name in ("dense only", "lexical only")]
+    both = [_rankings(searcher, VARIANTS[name], 100) for name in ("dense", "bm25")]
     return [list(_fused(rankings)) for rankings in zip(*both, strict=True)]
 
 

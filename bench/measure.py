@@ -1,9 +1,14 @@
 """Timing shared by the benchmarks: the best of several interleaved runs, and a table."""
 
+import contextlib
+import os
 import resource
+import subprocess
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from unittest import mock
 
 
 def best(*steps: Callable[[], object], rounds: int = 5) -> list[float]:
@@ -17,6 +22,23 @@ def best(*steps: Callable[[], object], rounds: int = 5) -> list[float]:
     return times
 
 
+def command(*words: str) -> None:
+    """Run a command to its end; what it prints is dropped, its failure is not."""
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(words)[:200]} failed: {done.stderr}")
+
+
+@contextlib.contextmanager
+def empty_home() -> Iterator[Path]:
+    """An empty data folder, which is the one in use until the block ends."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.dict(os.environ, {"STICKLER_HOME": folder}),
+    ):
+        yield Path(folder)
+
+
 def memory_mb() -> float:
     """The most memory that this process has held (a child's own: getrusage counts the parent's)."""
     status = Path("/proc/self/status")
@@ -26,10 +48,14 @@ def memory_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 / 1024  # macOS counts bytes
 
 
+def head(
+    title: str, columns: Sequence[str] = ("what", "time", "reference", "ratio", "goal")
+) -> None:
+    """The head of a table in Markdown."""
+    print(f"\n## {title}\n\n| {' | '.join(columns)} |")
+    print(f"|{' --- |' * len(columns)}", flush=True)
+
+
 def row(what: str, value: str, reference: str, ratio: float, goal: str = "") -> None:
+    """A row of such a table, for a time and its ratio to a reference."""
     print(f"| {what} | {value} | {reference} | {ratio:.2f} | {goal} |", flush=True)
-
-
-def head(title: str) -> None:
-    print(f"\n## {title}\n\n| what | time | reference | ratio | goal |")
-    print("| --- | --- | --- | --- | --- |", flush=True)

@@ -1,18 +1,19 @@
-"""Building and searching, against the raw encoding of the same texts; and how both grow."""
+"""Building and searching, against the raw encoding of the same texts; and how both grow.
+
+Run as: python -m bench.search
+"""
 
 import dataclasses
-import os
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-from bench.measure import best, head, memory_mb, row
-from index import library, rerank, store, tuned_weights
+from bench.measure import best, empty_home, head, memory_mb, row
+from index import library, parsers, store
 from index.editions import Rulebook
-from index.embedder import PLAIN, Embedder
+from index.embedder import Embedder
 from index.passages import passages
 from index.rulebook import ParsedDocument, Rule
 from index.searcher import Searcher
@@ -35,13 +36,12 @@ _WORDS = [
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as home:
-        head("Index and search, shipped documents")
-        ratios(home)
+    head("Index and search, shipped documents")
+    ratios()
     growth()
 
 
-def ratios(home: str) -> None:
+def ratios() -> None:
     book, embedder = library.load(), Embedder()
     names = ("current", *book.editions)
     texts = {p.embedded for name in names for p in passages(book.edition(name)) if p.embedded}
@@ -49,25 +49,25 @@ def ratios(home: str) -> None:
     embedder.model.encode(ordered[:32])  # warm
 
     def build() -> None:
-        os.environ["STICKLER_HOME"] = tempfile.mkdtemp(dir=home)  # nothing cached
-        store.build(book, embedder)
+        with empty_home():
+            store.build(book, embedder)
 
     built, raw = best(
         build, lambda: embedder.model.encode(ordered, normalize_embeddings=True), rounds=3
     )
     row("build", f"{built:.1f} s", f"raw encode, {raw:.1f} s", built / raw, "1.15")
-
-    start = time.perf_counter()
-    store.build(_with_one_changed_rule(), embedder, anew=True)
-    again = time.perf_counter() - start
-    row("rebuild after one changed rule", f"{again:.2f} s", "full build", again / built, "0.05")
-
-    store.build(book, embedder, anew=True)
-    searcher = Searcher(book, store.open_store(book, embedder), embedder)
+    with empty_home():
+        store.build(book, embedder)
+        start = time.perf_counter()
+        store.build(_with_one_changed_rule(), embedder, anew=True)
+        again = time.perf_counter() - start
+        row("rebuild after one changed rule", f"{again:.2f} s", "full build", again / built, "0.05")
+        store.build(book, embedder, anew=True)
+        searcher = Searcher(book, store.open_store(book, embedder), embedder)
     question = "does my trampler need to kill both blockers before damage goes through?"
-    searcher.search(question)
+    searcher.search([question])
     mine, raw = best(
-        lambda: searcher.search(question),
+        lambda: searcher.search([question]),
         lambda: embedder.model.encode([question], normalize_embeddings=True),
         rounds=100,
     )
@@ -78,50 +78,23 @@ def ratios(home: str) -> None:
         mine / raw,
         "1.5",
     )
-    _with_reading(searcher, question, Path(home))
-
-
-def _with_reading(searcher: Searcher, question: str, folder: Path) -> None:
-    """Search with a reader, against the raw encode of the question and of all pairs it reads.
-
-    What the reader has learned does not matter to its speed: it is one that has learned nothing.
-    """
-    import torch
-
-    model = searcher.embedder.model
-    path = folder / "reranker.safetensors"
-    tuned_weights.write(path, Embedder(PLAIN).folder, {"head.bias": torch.zeros(1)})
-    reader = rerank.Reranker(path)
-    parsed = Searcher(searcher.book, searcher.index, searcher.embedder, reranker=reader)
-    read = parsed.find_many([question], rerank.READ)[0].hits
-    pairs = [f"{question} {rerank.as_read(hit.passage.heading, hit.passage.shown)}" for hit in read]
-
-    def raw_encode() -> None:
-        model.encode([question], normalize_embeddings=True)
-        model.encode(pairs, normalize_embeddings=True)
-
-    mine, raw = best(lambda: parsed.search(question), raw_encode, rounds=20)
-    row(
-        f"one warm search, {len(pairs)} rules read with the question",
-        f"{mine * 1e3:.0f} ms",
-        f"raw encode of question and pairs, {raw * 1e3:.0f} ms",
-        mine / raw,
-        "1.2",
-    )
 
 
 def _with_one_changed_rule() -> Rulebook:
     parsed_documents = [library.read(document) for document in library.documents()]
     first, *others = parsed_documents[0].rules
     changed = (dataclasses.replace(first, text=first.text + " Changed."), *others)
-    return Rulebook([dataclasses.replace(parsed_documents[0], rules=changed), *parsed_documents[1:]])
+    return Rulebook(
+        [dataclasses.replace(parsed_documents[0], rules=changed), *parsed_documents[1:]]
+    )
 
 
 def growth() -> None:
     """Each size in a process of its own, so that memory is its own."""
-    print("\n## Growth (the 100,000 are made up and their vectors random: no encoding)")
-    print("\n| book | passages | build | of that encoding | search | memory |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    head(
+        "Growth (the 100,000 are made up and their vectors random: no encoding)",
+        ("book", "passages", "build", "of that encoding", "search", "memory"),
+    )
     for size in ("shipped", "release", "100000"):
         if size == "release" and not RELEASE.exists():
             print("| release of 2026-04-17 | not there | | | | |")
@@ -132,14 +105,13 @@ def growth() -> None:
 
 
 def one_size(size: str) -> None:
-    with tempfile.TemporaryDirectory() as home:
-        os.environ["STICKLER_HOME"] = home
+    with empty_home():
         embedder = Embedder()
         if size == "100000":
             embedder = _RandomVectors()
             book = Rulebook([_made_up(100_000)])
         elif size == "release":
-            book = Rulebook([library.parsers.parse(RELEASE.read_bytes(), RELEASE.name)])
+            book = Rulebook([parsers.parse(RELEASE.read_bytes(), RELEASE.name)])
         else:
             book = library.load()
         embedder.encode_questions(["warm"])
@@ -149,8 +121,8 @@ def one_size(size: str) -> None:
         built = time.perf_counter() - start
         searcher = Searcher(book, store.open_store(book, embedder), embedder)
         question = "which creature takes the damage if the attacking player has no blockers left?"
-        searcher.search(question)
-        (took,) = best(lambda: searcher.search(question), rounds=30)
+        searcher.search([question])
+        (took,) = best(lambda: searcher.search([question]), rounds=30)
         count = sum(manifest["views"].values())
         print(
             f"| {size} | {count} | {built:.1f} s | {timer.seconds:.1f} s | {took * 1e3:.1f} ms "
@@ -174,19 +146,16 @@ class _Timed:
 
 
 class _RandomVectors(Embedder):
-    """Stands in for a model where only the size matters: encoding 100,000 texts takes an hour."""
+    """The real model for questions, random vectors for passages: 100,000 would take an hour."""
 
     def __init__(self) -> None:
-        super().__init__("random")
+        super().__init__()
         self.__dict__["hash"] = "random"
 
     def encode_passages(self, texts, progress=None):  # type: ignore[no-untyped-def]
-        return self.encode_questions(texts)
-
-    def encode_questions(self, questions):  # type: ignore[no-untyped-def]
         import numpy as np
 
-        rows = np.random.default_rng(1).standard_normal((len(questions), 384)).astype("float32")
+        rows = np.random.default_rng(1).standard_normal((len(texts), 384)).astype("float32")
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 

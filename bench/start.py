@@ -1,31 +1,87 @@
-"""How quickly a light command starts, against starting Python at all."""
+"""How quickly commands start, and how long a new machine takes to be ready.
 
-import subprocess
+Run as: python -m bench.start
+"""
+
+import json
 import sys
 from pathlib import Path
 
-from bench.measure import best, head, row
+from bench.measure import best, command, empty_home, head, row
+from index import library
+from index.embedder import PLAIN, Embedder
+from index.passages import passages
 
 _STICKLER = str(Path(sys.executable).with_name("stickler"))
+_QUESTION = "Can a creature with reach block my flyer?"
+_LOAD = """
+import sys
+from sentence_transformers import SentenceTransformer
+model = SentenceTransformer(sys.argv[1])
+"""
+_ENCODE = f"""{_LOAD}
+import json
+from pathlib import Path
+model.encode(json.loads(Path(sys.argv[2]).read_text("utf-8")), normalize_embeddings=True)
+"""
+_PREPARE = """
+from qa.resources import Resources
+resources = Resources()
+resources.searcher
+resources.out_of_scope("current")
+"""
 
 
 def main() -> None:
     head("Start")
-    commands = {
-        "stickler rules show 702.19b": [_STICKLER, "rules", "show", "702.19b"],
-        "import typer": [sys.executable, "-c", "import typer"],
-    }
-    for what, command in commands.items():
-        mine, bare = best(
-            lambda command=command: _run(command),  # type: ignore[misc]
-            lambda: _run([sys.executable, "-c", "pass"]),
-            rounds=20,
+    light()
+    ask()
+    new_machine()
+
+
+def light() -> None:
+    """A command that needs neither index nor model, against starting Python."""
+    mine, bare = best(
+        lambda: command(_STICKLER, "rules", "show", "702.19b"),
+        lambda: command(sys.executable, "-c", "pass"),
+        rounds=20,
+    )
+    reference = f"python -c pass, {bare * 1e3:.0f} ms"
+    row("stickler rules show 702.19b", f"{mine * 1e3:.0f} ms", reference, mine / bare, "5")
+
+
+def ask() -> None:
+    """An answer without a language model, against loading the packaged embedding model."""
+    with empty_home():
+        answer = (_STICKLER, "ask", "--model", "none", _QUESTION)
+        command(*answer)  # builds the index
+        mine, raw = best(
+            lambda: command(*answer),
+            lambda: command(sys.executable, "-c", _LOAD, str(Embedder(PLAIN).folder)),
         )
-        row(what, f"{mine * 1e3:.0f} ms", f"python -c pass, {bare * 1e3:.0f} ms", mine / bare, "5")
+    reference = f"importing sentence-transformers and loading its model, {raw:.1f} s"
+    row("stickler ask --model none, second run", f"{mine:.1f} s", reference, mine / raw, "1.3")
 
 
-def _run(command: list[str]) -> None:
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+def new_machine() -> None:
+    """Index and out-of-scope vectors from an empty data folder, against encoding the passages."""
+    book = library.load()
+    views = ("current", *book.editions)
+    texts = sorted({p.embedded for name in views for p in passages(book.edition(name))} - {""})
+
+    def prepare() -> None:
+        with empty_home():
+            command(sys.executable, "-c", _PREPARE)
+
+    with empty_home() as folder:
+        path = folder / "texts.json"
+        path.write_text(json.dumps(texts), encoding="utf-8")
+        model = str(Embedder(PLAIN).folder)
+        mine, raw = best(
+            prepare, lambda: command(sys.executable, "-c", _ENCODE, model, str(path)), rounds=3
+        )
+    reference = f"loading the model and encoding the passages, {raw:.1f} s"
+    row("preparing a new machine", f"{mine:.1f} s", reference, mine / raw, "1.3")
 
 
 if __name__ == "__main__":

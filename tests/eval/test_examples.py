@@ -1,37 +1,18 @@
 """The sets from the documents' own examples: the same every time, and none finds its answer."""
 
 import json
-import threading
 
 import pytest
+from fakes import EchoModel
 
-from eval import examples, items
-from eval.examples import _split, _turned
+from eval import examples
+from eval.examples import _negated, _split
 from index import library
-from qa.answer import Assistant
+from qa.assistant import Assistant
+from qa.resources import Resources
 from qa.settings import Settings
 
 KINDS = ("rule", "outcome", "verdict", "free")
-
-
-class Listening:
-    """A model that keeps what it was told."""
-
-    name, hash, context = "listening", "0", 4096
-
-    def __init__(self):
-        self.prompts = []
-
-    def count(self, text):
-        return len(text) // 4
-
-    def generate(self, prompts, limit):
-        self.prompts += prompts
-        return ["Yes." for _ in prompts]
-
-    def stream(self, prompt, limit, stop: threading.Event):
-        self.prompts.append(prompt)
-        yield "Yes."
 
 
 @pytest.fixture(scope="module")
@@ -42,16 +23,18 @@ def built(book):
 def test_an_example_repeated_across_editions_counts_once(book):
     those = examples.distinct(book)
     assert len(those) == 47
-    twins = {e.id: e.masked for e in those if len(e.masked) > 1}
-    assert twins["2024-03-08/702.24a#1"] == (
+    duplicates = {e.id: e.masked for e in those if len(e.masked) > 1}
+    assert duplicates["2024-03-08/702.24a#1"] == (
         "2024-03-08/702.24a#1",
         "2022-06-10/702.24a#1",
         "2009-10-01/702.21a#1",
     )
     assert (
-        "2009-10-01/702.17b#1" in twins["2024-03-08/702.19b#1"]
+        "2009-10-01/702.17b#1" in duplicates["2024-03-08/702.19b#1"]
     )  # another wording, another number
-    assert "2024-03-08/702.19c#1" not in twins["2024-03-08/702.19b#1"]  # alike, but another rule
+    assert (
+        "2024-03-08/702.19c#1" not in duplicates["2024-03-08/702.19b#1"]
+    )  # alike, but another rule
 
 
 def test_a_whole_release_brings_some_280(releases, tmp_path, monkeypatch):
@@ -64,18 +47,21 @@ def test_a_whole_release_brings_some_280(releases, tmp_path, monkeypatch):
     assert examples.unmatched(library.load()) == []
 
 
-def test_every_hand_read_example_still_stands_in_the_documents(book):
+def test_every_example_that_was_split_by_hand_is_in_the_documents(book):
     assert examples.unmatched(book) == []
 
 
-def test_a_hand_read_example_that_is_gone_is_named():
+def test_an_example_that_is_no_longer_in_the_documents_is_named():
     only = library.load(d for d in library.documents() if d.edition == "2009-10-01")
     assert any("Vastwood Gorger" in text for text in examples.unmatched(only))
 
 
-def test_the_files_that_ship_are_what_build_makes(built, tmp_path):
-    for path in examples.write(built, tmp_path):
-        assert path.read_bytes() == (items.SETS / path.name).read_bytes()
+def test_the_sets_are_written_as_json_lines_with_a_version(built, tmp_path):
+    paths = examples.write(built, tmp_path)
+    assert [path.stem for path in paths] == ["rule", "free", "verdict", "outcome"]
+    rows = [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
+    assert len(rows) == len(built)
+    assert {row["version"] for row in rows} == {1}
 
 
 def test_each_kind_asks_what_it_should(built):
@@ -102,7 +88,7 @@ def test_rules_that_say_the_same_are_accepted_alike(built):
 
 
 @pytest.mark.parametrize(
-    ("text", "situation", "outcome", "turned"),
+    ("text", "situation", "outcome", "negated"),
     [
         (
             "Ann has a bear. Bob shocks it. It isn’t destroyed.",
@@ -121,24 +107,25 @@ def test_rules_that_say_the_same_are_accepted_alike(built):
         ("Ann has a bear. It grows twice.", "Ann has a bear.", "It grows twice.", ""),
     ],
 )
-def test_code_splits_only_what_it_can(text, situation, outcome, turned):
+def test_code_splits_only_what_it_can(text, situation, outcome, negated):
     case = _split(text)
-    assert (case.situation, case.outcome, case.turned) == (situation, outcome, turned)
+    assert (case.situation, case.outcome, case.negated) == (situation, outcome, negated)
 
 
-def test_code_turns_only_what_has_one_thing_to_turn():
-    assert _turned("It can attack, but it can’t block.") == "It can attack, but it can block."
-    assert _turned("It can attack and it can block.") == ""
+def test_code_negates_only_a_single_phrase():
+    assert _negated("It can attack, but it can’t block.") == "It can attack, but it can block."
+    assert _negated("It can attack and it can block.") == ""
 
 
 def test_a_masked_example_is_found_on_no_path(searcher, built, built_home, monkeypatch):
-    """By meaning, by words, by number, by reference, in the prompt, in hits and in citations."""
+    """Not by vectors, BM25, number or reference; not in the prompt, the hits or the citations."""
     monkeypatch.setenv("STICKLER_HOME", str(built_home))
     texts = {p.id: p.shown for view in searcher.index.views.values() for p in view.passages}
-    model = Listening()
+    model = EchoModel("Yes.")
+    resources = Resources(searcher=searcher, load_model=lambda name: model)
     asked = [item for item in built if item.kind == "rule"]
     for edition in {item.edition for item in asked}:
-        assistant = Assistant(Settings("x", edition=edition), searcher, model)
+        assistant = Assistant(Settings("x", edition=edition), resources)
         own = [item for item in asked if item.edition == edition]
         masks = [item.masked for item in own]
         for questions in (
@@ -146,11 +133,11 @@ def test_a_masked_example_is_found_on_no_path(searcher, built, built_home, monke
             [texts[item.masked[0]] for item in own],
             [f"what does {item.gold_rules[0]} say?" for item in own],
         ):
-            found = searcher.search_many(questions, 60, edition, masks)
+            results = searcher.search(questions, 60, edition, masks)
             answers = assistant.ask_many(questions, masked=masks)
-            for item, hits, answer in zip(own, found, answers, strict=True):
+            for item, found, answer in zip(own, results, answers, strict=True):
                 hidden = [texts[passage] for passage in item.masked]
-                seen = [hit.passage.shown for hit in (*hits, *answer.hits)]
+                seen = [hit.passage.shown for hit in (*found.hits, *answer.hits)]
                 seen += [answer.text, *(citation.text for citation in answer.citations)]
                 assert not [text for text in seen if any(secret in text for secret in hidden)]
     prompts = [prompt.user.split("Question:")[0] for prompt in model.prompts]
@@ -161,11 +148,5 @@ def test_a_masked_example_is_found_on_no_path(searcher, built, built_home, monke
 
 def test_without_the_mask_the_example_would_be_found(searcher, built):
     item = next(item for item in built if item.id == "rule/2024-03-08/702.24a#1")
-    hits = searcher.search(item.question, 10, item.edition)
-    assert any(hit.passage.id in item.masked for hit in hits)
-
-
-def test_the_sets_are_json_lines_with_a_version():
-    for kind in KINDS:
-        lines = (items.SETS / f"{kind}.jsonl").read_text(encoding="utf-8").splitlines()
-        assert all(json.loads(line)["version"] == 1 for line in lines)
+    [found] = searcher.search([item.question], 10, item.edition)
+    assert any(hit.passage.id in item.masked for hit in found.hits)

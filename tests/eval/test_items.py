@@ -10,7 +10,7 @@ from index.errors import SticklerError
 
 
 def test_every_gold_rule_is_in_the_book(searcher):
-    for name in ("dev", "examples", "rule", "outcome", "verdict", "free"):
+    for name in ("dev", "test", "calibration", "examples", "rule", "outcome", "verdict", "free"):
         those = items.load(name, searcher.book)
         assert len({item.id for item in those}) == len(those)
         for item in those:
@@ -19,12 +19,31 @@ def test_every_gold_rule_is_in_the_book(searcher):
             assert all(number in book.by_number for number in item.gold_rules)
 
 
-def test_players_and_practice_share_no_question_and_hardly_a_keyword():
-    players, practice = items.dev(), items.train()
-    assert not {item.question for item in players} & {item.question for item in practice}
-    groups = {numbers.group(item.gold_rules[0]) for item in practice}
-    shared = [item for item in players if numbers.group(item.gold_rules[0]) in groups]
+def test_a_set_is_registered_under_its_name_with_a_description(book):
+    for name, one in items.REGISTRY.items():
+        assert one.name == name
+        assert one.description
+        assert items.load(name, book)
+    assert set(items.DEFAULT) <= set(items.REGISTRY)
+
+
+def test_dev_and_train_share_no_question_and_few_rules():
+    dev, train = items.dev(), items.train()
+    assert not {item.question for item in dev} & {item.question for item in train}
+    groups = {numbers.group(item.gold_rules[0]) for item in train}
+    shared = [item for item in dev if numbers.group(item.gold_rules[0]) in groups]
     assert len(shared) <= 13
+
+
+def test_train_and_calibration_share_no_question_and_no_group_of_rules():
+    train, calibration = items.train(), items.calibration()
+    assert not {item.question for item in train} & {item.question for item in calibration}
+    train_groups, calibration_groups = (
+        {numbers.group(item.gold_rules[0]) for item in those} for those in (train, calibration)
+    )
+    assert len(calibration_groups) == 22
+    assert not train_groups & calibration_groups
+    assert {item.style for item in calibration} == {"plain", "roundabout"}
 
 
 def test_a_version_tells_one_set_from_another():
@@ -81,7 +100,7 @@ def test_a_set_cannot_take_a_name_that_is_taken_or_leads_away(book, tmp_path, na
         items.add(path, name, book)
 
 
-def test_a_missing_or_binary_file_is_said(book, tmp_path):
+def test_a_missing_or_binary_file_is_an_error(book, tmp_path):
     with pytest.raises(SticklerError, match="Could not read"):
         items.add(tmp_path / "nowhere.jsonl", "mine", book)
     (tmp_path / "b").write_bytes(b"\xff\xfe\x00\x80")

@@ -1,11 +1,11 @@
-"""Figures are what they say, each with an interval that its items allow."""
+"""Each measure computes what its name says, and each figure has its interval."""
 
 import pytest
 
 from eval import metrics, output_parsing
 
 
-def line(id="a", gold=("702.19b",), found=(), cited=(), **more):
+def record(id="a", gold=("702.19b",), found=(), cited=(), **more):
     return {
         "id": id,
         "kind": "yes_no",
@@ -30,13 +30,13 @@ def test_the_interval_holds_the_mean_and_is_the_same_twice():
 
 
 def test_retrieval_is_measured_at_the_rule_and_at_its_parent():
-    lines = [
-        line("a", found=["702.19b", "702.2"]),
-        line("b", found=["702.2", "702.19c", "702.19b"]),
-        line("c", found=["702.2", "702.19a"]),
-        line("d", found=[]),
+    records = [
+        record("a", found=["702.19b", "702.2"]),
+        record("b", found=["702.2", "702.19c", "702.19b"]),
+        record("c", found=["702.2", "702.19a"]),
+        record("d", found=[]),
     ]
-    table = metrics.by_item(lines)
+    table = metrics.by_item(records)
     assert table["hit@1"] == {"a": 1, "b": 0, "c": 0, "d": 0}
     assert table["hit@3"] == {"a": 1, "b": 1, "c": 0, "d": 0}
     assert table["MRR"] == {"a": 1, "b": pytest.approx(1 / 3), "c": 0, "d": 0}
@@ -46,7 +46,7 @@ def test_retrieval_is_measured_at_the_rule_and_at_its_parent():
 
 def test_citations_are_measured_by_recall_and_precision():
     table = metrics.by_item(
-        [line(gold=["702.19b", "702.19c"], found=["702.19b"], cited=["702.19b", "509.1"])]
+        [record(gold=["702.19b", "702.19c"], found=["702.19b"], cited=["702.19b", "509.1"])]
     )
     assert table["rule cited"] == {"a": 1}
     assert table["citation recall"] == {"a": 0.5}
@@ -55,7 +55,7 @@ def test_citations_are_measured_by_recall_and_precision():
 
 
 def test_what_does_not_apply_is_not_measured():
-    table = metrics.by_item([line(gold=())])
+    table = metrics.by_item([record(gold=())])
     assert "hit@1" not in table
     assert "rule cited" not in table
     assert "right, strict" not in table
@@ -72,19 +72,24 @@ def test_a_paired_test_tells_a_difference_from_chance():
 
 
 def test_calibration_sets_confidence_against_truth():
-    lines = [line(str(n), confidence=0.85, cited=["702.19b"] if n < 3 else []) for n in range(4)]
-    lines.append(line("r", abstained=True, confidence=0.1))
-    assert metrics.calibration(lines) == [(pytest.approx(0.85), 0.75, 4)]
-    assert metrics.calibration_error(lines) == pytest.approx(0.1)
+    records = [
+        record(str(n), confidence=0.85, cited=["702.19b"] if n < 3 else []) for n in range(4)
+    ]
+    records.append(record("r", abstained=True, confidence=0.1))
+    assert metrics.calibration(records) == [(pytest.approx(0.85), 0.75, 4)]
+    assert metrics.calibration_error(records) == pytest.approx(0.1)
 
 
 def test_risk_grows_with_coverage_where_confidence_is_right():
-    lines = [
-        line("sure", confidence=0.9, cited=["702.19b"]),
-        line("unsure", confidence=0.5),
-        line("refused", abstained=True),
+    records = [
+        record("sure", confidence=0.9, cited=["702.19b"]),
+        record("unsure", confidence=0.5),
+        record("refused", abstained=True),
     ]
-    assert metrics.risk_coverage(lines) == [(pytest.approx(1 / 3), 0), (pytest.approx(2 / 3), 0.5)]
+    assert metrics.risk_coverage(records) == [
+        (pytest.approx(1 / 3), 0),
+        (pytest.approx(2 / 3), 0.5),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +104,7 @@ def test_risk_grows_with_coverage_where_confidence_is_right():
         ("", None, None),
     ],
 )
-def test_a_verdict_is_read_strictly_and_leniently(raw, strict, lenient):
+def test_a_verdict_is_parsed_strictly_and_leniently(raw, strict, lenient):
     assert output_parsing.verdict(raw) == (strict, lenient)
 
 
@@ -117,7 +122,7 @@ def test_a_verdict_is_read_strictly_and_leniently(raw, strict, lenient):
         ("", None, None),
     ],
 )
-def test_a_choice_is_read_strictly_and_leniently(raw, strict, lenient):
+def test_a_choice_is_parsed_strictly_and_leniently(raw, strict, lenient):
     choices = ["It lives.", "It dies.", "It is tapped.", "Nothing happens."]
     assert output_parsing.choice(raw, choices) == (strict, lenient)
 

@@ -1,36 +1,32 @@
-"""A run asks every item once, survives being killed, and says what it was made with."""
+"""A run asks every item once, resumes if interrupted, and says what it was made with."""
 
 import json
 
 import pytest
+from fakes import EchoModel
 
 from eval import metrics, report
 from eval.examiner import partner
 from eval.items import load
 from eval.run import Plan, Runner, open_run
 from index import numbers
-from index.errors import SticklerError
+from index.errors import Action, Remedy, SticklerError
+from qa.resources import Resources
 
 PLAN = Plan(("rule", "outcome", "verdict", "dev", "unanswerable"), "none", limit=6)
 
 
-class Counting:
-    """A model that says yes, and counts how often it is asked."""
+def stopping_after(count):
+    """A model that is interrupted when it is asked more than so many times."""
+    asked = []
 
-    name, hash, context = "counting", "0", 4096
-
-    def __init__(self, stop_after=None):
-        self.asked, self.stop_after, self.prompts = 0, stop_after, []
-
-    def count(self, text):
-        return len(text) // 4
-
-    def generate(self, prompts, limit):
-        self.asked += len(prompts)
-        self.prompts += prompts
-        if self.stop_after is not None and self.asked > self.stop_after:
+    def reply(prompt):
+        asked.append(prompt)
+        if len(asked) > count:
             raise KeyboardInterrupt
-        return ["Yes. A." for _ in prompts]
+        return "Yes. A."
+
+    return EchoModel(reply)
 
 
 @pytest.fixture(autouse=True)
@@ -39,17 +35,27 @@ def kept_embeddings(built_home, monkeypatch):
 
 
 @pytest.fixture
-def run(searcher, tmp_path):
-    return Runner(PLAN, searcher).run(tmp_path / "run")
+def runner(searcher):
+    """Makes a runner of a plan, with a fake model where the plan names one."""
+
+    def make(plan, model=None):
+        return Runner(plan, Resources(searcher=searcher, load_model=lambda name: model))
+
+    return make
 
 
-def test_a_run_has_one_line_an_item_and_a_summary(run):
-    assert len(run.lines) == 30
-    assert len({(line["set"], line["id"]) for line in run.lines}) == 30
+@pytest.fixture
+def run(runner, tmp_path):
+    return runner(PLAN).run(tmp_path / "run")
+
+
+def test_a_run_has_one_record_an_item_and_a_summary(run):
+    assert len(run.records) == 30
+    assert len({(record["set"], record["id"]) for record in run.records}) == 30
     summary = json.loads((run.folder / "summary.json").read_text())
     assert summary["sets"]["dev"]["hit@10"]["items"] == 6
     assert summary["memory_mb"] > 0
-    assert open_run(run.folder).lines == run.lines
+    assert open_run(run.folder) == run
 
 
 def test_a_run_names_all_that_its_figures_depend_on(run):
@@ -65,66 +71,77 @@ def test_without_a_model_no_verdict_is_given_and_none_is_measured(run):
     assert "right, strict" in metrics.by_item(run.of("outcome"))
 
 
-def test_a_stopped_run_goes_on_where_it_was(searcher, tmp_path):
+def test_an_interrupted_run_resumes(runner, tmp_path):
     plan = Plan(("dev",), "scripted", limit=20)
-    stopped = Counting(stop_after=10)
     with pytest.raises(KeyboardInterrupt):
-        Runner(plan, searcher, stopped).run(tmp_path / "run")
-    path = tmp_path / "run" / "lines.jsonl"
+        runner(plan, stopping_after(10)).run(tmp_path / "run")
+    path = tmp_path / "run" / "records.jsonl"
     kept = path.read_bytes()
-    assert kept.count(b"\n") == 8
+    assert kept.count(b"\n") == 9  # the header and the first chunk
+    assert len(open_run(tmp_path / "run").records) == 8
     path.write_bytes(kept + b'{"set": "dev", "id": "torn')  # killed while writing
-    again = Counting()
-    run = Runner(plan, searcher, again).run(tmp_path / "run")
-    assert len(run.lines) == 20
-    assert again.asked <= 12
+    again = EchoModel("Yes. A.")
+    run = runner(plan, again).run(tmp_path / "run")
+    assert len(run.records) == 20
+    assert len(again.prompts) <= 12
     assert path.read_bytes().startswith(kept)
 
 
-def test_a_run_made_with_something_else_is_not_mixed_in(run, searcher):
+def test_a_finished_run_is_not_asked_again(run, runner):
+    before = (run.folder / "records.jsonl").read_bytes()
+    assert runner(PLAN).run(run.folder) == run
+    assert (run.folder / "records.jsonl").read_bytes() == before
+
+
+def test_a_run_made_with_something_else_is_not_mixed_in(run, runner):
     report.write(run)
     other = Plan(PLAN.sets, "none", limit=5)
-    with pytest.raises(SticklerError, match=r"something else \(limit, items\)"):
-        Runner(other, searcher).run(run.folder)
-    assert len(Runner(other, searcher).run(run.folder, restart=True).lines) == 25
+    with pytest.raises(SticklerError, match=r"something else \(limit, items\)") as caught:
+        runner(other).run(run.folder)
+    assert Remedy(Action.RESTART) in caught.value.remedies
+    assert len(runner(other).run(run.folder, restart=True).records) == 25
+    assert not (run.folder / "report.html").exists()
 
 
-def test_a_folder_with_other_files_is_left_alone(searcher, tmp_path):
+def test_a_folder_with_other_files_is_left_alone(runner, tmp_path):
     (tmp_path / "letter.txt").write_text("mine")
     with pytest.raises(SticklerError, match="other files"):
-        Runner(PLAN, searcher).run(tmp_path)
+        runner(PLAN).run(tmp_path)
 
 
-def test_what_is_no_run_is_said(tmp_path):
+def test_a_folder_without_a_run_is_an_error(tmp_path):
+    with pytest.raises(SticklerError, match="no evaluation run"):
+        open_run(tmp_path)
+    (tmp_path / "records.jsonl").write_text("something else\n")
     with pytest.raises(SticklerError, match="no evaluation run"):
         open_run(tmp_path)
 
 
-def test_the_placebo_shows_another_questions_rules(searcher, tmp_path):
+def test_the_placebo_shows_another_questions_rules(runner, tmp_path):
     plans = [Plan(("verdict",), "scripted", limit=12, placebo=placebo) for placebo in (False, True)]
-    models = [Counting(), Counting()]
+    models = [EchoModel("Yes."), EchoModel("Yes.")]
     for plan, model in zip(plans, models, strict=True):
-        Runner(plan, searcher, model).run(tmp_path / str(plan.placebo))
+        runner(plan, model).run(tmp_path / str(plan.placebo))
     pairs = list(zip(*(model.prompts for model in models), strict=True))
     for true, placebo in pairs:
         assert true.user.split("Situation:")[1] == placebo.user.split("Situation:")[1]
         assert true.user.split("Situation:")[0] != placebo.user.split("Situation:")[0]
 
 
-def test_a_claim_and_four_choices_reach_the_model(searcher, tmp_path):
-    model = Counting()
-    run = Runner(Plan(("verdict", "outcome"), "scripted", limit=2), searcher, model).run(tmp_path)
+def test_a_claim_and_four_choices_reach_the_model(runner, tmp_path):
+    model = EchoModel("Yes. A.")
+    run = runner(Plan(("verdict", "outcome"), "scripted", limit=2), model).run(tmp_path)
     claims = [prompt.user for prompt in model.prompts if "Claim:" in prompt.user]
     choices = [prompt.user for prompt in model.prompts if "\nA) " in prompt.user]
     assert len(claims) == len(choices) == 2
-    assert {line["strict"] for line in run.of("verdict")} == {"yes"}
+    assert {record["strict"] for record in run.of("verdict")} == {"yes"}
 
 
-def test_an_unknown_set_or_way_is_said(searcher):
+def test_an_unknown_set_or_variant_is_an_error(runner):
     with pytest.raises(SticklerError, match="no question set 'x'"):
-        Runner(Plan(("x",), "none"), searcher)
-    with pytest.raises(SticklerError, match="no way 'y'"):
-        Runner(Plan(("rule",), "none", way="y"), searcher)
+        runner(Plan(("x",), "none"))
+    with pytest.raises(SticklerError, match="no variant of search 'y'"):
+        runner(Plan(("rule",), "none", variant="y"))
 
 
 def test_a_report_is_one_page_that_needs_nothing_else(run):
@@ -133,23 +150,23 @@ def test_a_report_is_one_page_that_needs_nothing_else(run):
     assert html.count("<svg") >= 8
     assert "http" not in html.replace("http-equiv", "")
     assert "<script" not in html
-    assert "| players | hit@10 |" in text.read_text(encoding="utf-8")
+    assert "| dev | hit@10 |" in text.read_text(encoding="utf-8")
 
 
 def test_a_report_shows_hostile_text_as_text(run):
-    run.lines[0]["question"] = "<script>alert(1)</script>"
-    run.lines[0]["found"], run.lines[0]["confidence"] = ["<b>702</b>"], 1.0
+    run.records[0]["question"] = "<script>alert(1)</script>"
+    run.records[0]["found"], run.records[0]["confidence"] = ["<b>702</b>"], 1.0
     html = report.html(run)
     assert "<script" not in html
     assert "<b>702" not in html
 
 
-def test_runs_are_compared_item_by_item(run, searcher, tmp_path):
-    worse = Runner(Plan(("dev",), "none", limit=6, way="dense"), searcher).run(tmp_path / "b")
+def test_runs_are_compared_item_by_item(run, runner, tmp_path):
+    worse = runner(Plan(("dev",), "none", limit=6, variant="dense")).run(tmp_path / "b")
     rows = {(name, what): d for name, what, d in report.compare(run, worse)}
     assert rows["dev", "hit@1"].items == 6
     assert {name for name, _ in rows} == {"dev"}
-    other = Runner(Plan(("rule",), "none", limit=2), searcher).run(tmp_path / "c")
+    other = runner(Plan(("rule",), "none", limit=2)).run(tmp_path / "c")
     with pytest.raises(SticklerError, match="share no items"):
         report.compare(worse, other)
 

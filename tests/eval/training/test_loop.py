@@ -19,18 +19,18 @@ class Line:
     def modules(self):
         return {"line.": self._model}
 
-    def batches(self, chance):
+    def batches(self, rng):
         places = list(range(40))
-        chance.shuffle(places)
+        rng.shuffle(places)
         return [[place] for place in places]
 
     def refresh(self):
         self.refreshed += 1
 
-    def loss(self, batch, chance):
+    def loss(self, batch, rng):
         import torch
 
-        x = torch.tensor([[at / 40 + 0.01 * chance.random()] for at in batch])
+        x = torch.tensor([[at / 40 + 0.01 * rng.random()] for at in batch])
         return ((self._model(x) - (3 * x - 1)) ** 2).mean()
 
 
@@ -39,7 +39,7 @@ def trained(task, folder, key="k", progress=lambda done, total: None):
 
 
 def values(task):
-    return {name: weight.tolist() for name, weight in loop.weights(task).items()}
+    return {name: weight.tolist() for name, weight in loop.trained_weights(task).items()}
 
 
 def test_training_brings_the_loss_down(tmp_path):
@@ -50,7 +50,7 @@ def test_training_brings_the_loss_down(tmp_path):
     assert task.loss(range(40), random.Random(0)).item() < before / 10
 
 
-def test_a_killed_training_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
+def test_an_interrupted_training_resumes_and_ends_with_the_same_weights(tmp_path):
     whole, killed, resumed = Line(), Line(), Line()
     trained(whole, tmp_path / "whole")
 
@@ -66,20 +66,14 @@ def test_a_killed_training_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
     assert values(resumed) == values(whole)
 
 
-def test_a_checkpoint_of_other_data_or_settings_is_not_gone_on_with(tmp_path):
+def test_a_checkpoint_of_other_data_or_settings_is_ignored(tmp_path):
     trained(Line(), tmp_path, key="some data")
     seen = []
     trained(Line(), tmp_path, "other data", lambda done, total: seen.append(done))
     assert seen[0] == 0
 
 
-def test_what_is_only_computed_now_and_then_is_computed_at_every_checkpoint(tmp_path):
+def test_a_task_is_refreshed_at_every_checkpoint(tmp_path):
     task = Line()
     trained(task, tmp_path)
     assert task.refreshed == 4
-
-
-def test_batches_by_length_hold_every_place_once():
-    batches = loop.by_length(list(range(100)), lambda place: place % 7, 8, random.Random(1))
-    assert sorted(place for batch in batches for place in batch) == list(range(100))
-    assert max(map(len, batches)) == 8
