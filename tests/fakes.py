@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 
 from index.errors import SticklerError
-from qa.models import Prompt
+from qa.models import Generation, Probabilities, Prompt, Request, collect
 
 Reply = str | Sequence[str] | Callable[[Prompt], str]
 
@@ -13,39 +13,53 @@ Reply = str | Sequence[str] | Callable[[Prompt], str]
 class EchoModel:
     """Replies with a fixed text, a list of texts in turn, or a function of the prompt.
 
-    Without a reply it repeats the prompt. `prompts` records all that it was given.
+    Without a reply it repeats the prompt. `prompts` records all that it was given, `requests` how.
+    With `probabilities` it tells them, and its answers begin with the opening that comes of them.
     """
 
     context = 2048
     hash = "0"
 
-    def __init__(self, reply: Reply | None = None, name: str = "fake") -> None:
+    def __init__(
+        self,
+        reply: Reply | None = None,
+        name: str = "fake",
+        probabilities: Probabilities | None = None,
+    ) -> None:
         self.name = name
-        self.prompts: list[Prompt] = []
+        self.requests: list[Request] = []
         self._reply = reply
+        self._probabilities = probabilities
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        return [request.prompt for request in self.requests]
 
     def count(self, text: str) -> int:
         return len(text.split())
 
-    def generate(self, prompts: Sequence[Prompt], limit: int) -> list[str]:
-        return [self._next_reply(prompt) for prompt in prompts]
+    def generate(self, requests: Sequence[Request]) -> list[Generation]:
+        return [collect(EchoModel.stream(self, each, threading.Event())) for each in requests]
 
-    def stream(self, prompt: Prompt, limit: int, stop: threading.Event) -> Iterator[str]:
-        """The reply word by word, until `stop` is set."""
-        for piece in re.findall(r"\s*\S+\s*$|\s*\S+", self._next_reply(prompt)):
+    def stream(self, request: Request, stop: threading.Event) -> Iterator[Probabilities | str]:
+        """The probabilities, then the reply word by word, until `stop` is set."""
+        self.requests.append(request)
+        if request.options and self._probabilities is not None:
+            yield self._probabilities
+            yield request.opening(self._probabilities)
+        for piece in re.findall(r"\s*\S+\s*$|\s*\S+", self._next_reply(request.prompt)):
             if stop.is_set():
                 return
             yield piece
 
     def _next_reply(self, prompt: Prompt) -> str:
-        self.prompts.append(prompt)
         match self._reply:
             case None:
                 return prompt.user
             case str() as reply:
                 return reply
             case Sequence() as replies:
-                return replies[(len(self.prompts) - 1) % len(replies)]
+                return replies[(len(self.requests) - 1) % len(replies)]
             case reply:
                 return reply(prompt)
 
@@ -58,8 +72,8 @@ class SlowModel(EchoModel):
         self._words = words
         self.ended = threading.Event()
 
-    def stream(self, prompt: Prompt, limit: int, stop: threading.Event) -> Iterator[str]:
-        self.prompts.append(prompt)
+    def stream(self, request: Request, stop: threading.Event) -> Iterator[Probabilities | str]:
+        self.requests.append(request)
         try:
             for _ in range(self._words):
                 if stop.wait(0.02):
@@ -81,10 +95,10 @@ class FailingModel(EchoModel):
         super().__init__(reply, name)
         self._error = error
 
-    def generate(self, prompts: Sequence[Prompt], limit: int) -> list[str]:
-        self.prompts += prompts
+    def generate(self, requests: Sequence[Request]) -> list[Generation]:
+        self.requests += requests
         raise SticklerError(self._error)
 
-    def stream(self, prompt: Prompt, limit: int, stop: threading.Event) -> Iterator[str]:
-        yield from super().stream(prompt, limit, stop)
+    def stream(self, request: Request, stop: threading.Event) -> Iterator[Probabilities | str]:
+        yield from super().stream(request, stop)
         raise SticklerError(self._error)

@@ -1,4 +1,4 @@
-"""The real model as llama.cpp talks sense with it, made and loaded once; servers for a test."""
+"""The default model, loaded once; servers for a test."""
 
 import os
 import time
@@ -7,35 +7,14 @@ from pathlib import Path
 import pytest
 from loopback import Fake
 
-from index.errors import SticklerError
-from qa.models import embedded, server
+from qa.models import server
+from qa.models.gguf import GgufModel
 
 
 @pytest.fixture(scope="session")
-def quantised() -> Path:
-    """The file that ships in its package."""
-    try:
-        return embedded.packaged()
-    except SticklerError as error:
-        pytest.skip(str(error))
-
-
-@pytest.fixture(scope="session")
-def f16(quantised: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("gguf", reason="gguf is not installed")
-    from qa.models.gguf import to_f16
-
-    target = tmp_path_factory.mktemp("gguf") / "smollm2-f16.gguf"
-    to_f16(quantised, target)
-    return target
-
-
-@pytest.fixture(scope="session")
-def model(f16: Path):
-    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
-    from qa.models.gguf import Gguf
-
-    return Gguf(f16, threads=1)  # two crawl when something else uses one of two cores
+def model(model_file: Path) -> GgufModel:
+    """The default model in llama.cpp."""
+    return GgufModel(model_file)
 
 
 @pytest.fixture

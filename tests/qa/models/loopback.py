@@ -7,10 +7,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from index.errors import SticklerError
-from qa.models import Prompt
-from qa.models.server import Server
+from qa.models import Prompt, Request
+from qa.models.server import ServerModel
 
-ASK = Prompt("Be brief.", "What is trample?")
+ASK = Request(Prompt("Be brief.", "What is trample?"), 50)
 
 
 class Fake(ThreadingHTTPServer):
@@ -81,7 +81,7 @@ MODELS = reply({"data": [{"id": name} for name in "abcdefg"]})
 
 
 def asked(address, model="small"):
-    return Server(f"{model}@{address}").generate([ASK], 50)[0]
+    return ServerModel(f"{model}@{address}").generate([ASK])[0].text
 
 
 def failure(address):

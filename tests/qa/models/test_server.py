@@ -5,11 +5,11 @@ import threading
 import time
 
 import pytest
-from asking import PARIS, stopped
+from asking import PARIS, stopped, streamed, text
 from loopback import ASK, BUSY, FINE, MODELS, asked, event, failure, hang, reply
 
-from qa.models import Prompt, load, server
-from qa.models.server import Server
+from qa.models import Prompt, Request, load, server
+from qa.models.server import ServerModel
 
 pytestmark = pytest.mark.usefixtures("no_key_and_little_patience")
 
@@ -18,17 +18,40 @@ pytestmark = pytest.mark.usefixtures("no_key_and_little_patience")
 def real(model, monkeypatch):
     """A llama.cpp server, as every Gguf model is one behind its key."""
     monkeypatch.setenv(server.KEY, model._key)
-    return Server(f"{model._engine.listening_address}/v1")
+    return ServerModel(f"{model._engine.listening_address}/v1")
 
 
 def test_a_real_server_answers(real, model):
-    assert real.model.endswith("smollm2-f16.gguf")
-    answers = real.generate([PARIS, PARIS], 24)
+    assert real.model.endswith(model.name)
+    answers = [each.text for each in real.generate([PARIS, PARIS])]
     assert "Paris" in answers[0]
-    assert answers[0] == answers[1] == model.generate([PARIS], 24)[0]
-    pieces = list(real.stream(PARIS, 24, threading.Event()))
+    assert answers[0] == answers[1] == text(model, PARIS)
+    pieces = streamed(real, PARIS)
     assert len(pieces) > 3
     assert "".join(pieces) == answers[0]
+
+
+def test_a_real_server_tells_how_an_answer_may_open(real, model):
+    request = Request(Prompt("Answer with yes or no.", "Is Paris in France?"), 0, ("Yes", "No"))
+    (theirs,), (ours,) = real.generate([request]), model.generate([request])
+    assert theirs.probabilities["Yes"] == pytest.approx(ours.probabilities["Yes"], abs=0.05)
+    assert theirs.text == ""
+
+
+@pytest.mark.parametrize("logprobs", [None, {}, {"content": []}, {"content": [{"token": "Yes"}]}])
+def test_a_server_that_tells_no_probabilities_is_believed_by_its_words(fake, logprobs):
+    silent = {"choices": [{"message": {"content": "Yes"}, "logprobs": logprobs}]}
+    one = fake(reply(silent), FINE)
+    request = Request(ASK.prompt, 50, ("Yes", "No"))
+    (found,) = ServerModel(f"small@{one.address}").generate([request])
+    assert found == ("Excess damage.", None)
+
+
+def test_a_server_that_refuses_to_tell_probabilities_still_answers(fake):
+    one = fake(reply({"error": {"message": "logprobs are not supported"}}, 400), FINE)
+    request = Request(ASK.prompt, 50, ("Yes", "No"))
+    (found,) = ServerModel(f"small@{one.address}").generate([request])
+    assert found == ("Excess damage.", None)
 
 
 def test_a_real_server_stops_computing(real, falls_idle):
@@ -74,13 +97,13 @@ def test_an_address_alone_takes_the_first_model(fake):
     one = fake(MODELS, FINE)
     model = load(one.address + "/")
     assert (model.name, model.context) == (f"a@{one.address}", 4096)
-    assert model.hash == Server(f"a@{one.address}").hash != Server(f"b@{one.address}").hash
+    assert model.hash == ServerModel(f"a@{one.address}").hash != ServerModel(f"b@{one.address}").hash
     assert len(model.hash) == 16
-    assert model.generate([ASK], 5) == ["Excess damage."]
+    assert text(model, ASK) == "Excess damage."
 
 
 def test_tokens_are_estimated(fake):
-    model = Server("small@http://127.0.0.1:1/v1")
+    model = ServerModel("small@http://127.0.0.1:1/v1")
     assert [model.count(text) for text in ("", "a", "seven..", "eight...")] == [0, 1, 2, 3]
 
 
@@ -107,7 +130,7 @@ def test_an_answer_that_does_not_stream_is_taken_whole(fake):
 
 def test_half_a_surrogate_does_not_reach_the_server(fake):
     one = fake(FINE)
-    Server(f"small@{one.address}").generate([Prompt("", "odd \ud83d")], 5)
+    ServerModel(f"small@{one.address}").generate([Request(Prompt("", "odd \ud83d"), 5)])
     assert json.loads(one.requests[0][2])["messages"] == [{"role": "user", "content": "odd ?"}]
 
 
@@ -124,7 +147,7 @@ def test_a_server_that_hangs_up_first_is_asked_again(fake):
 
 def test_a_stop_hangs_up_at_once(fake):
     one, stop = fake(hang), threading.Event()
-    pieces = Server(f"small@{one.address}").stream(ASK, 50, stop)
+    pieces = ServerModel(f"small@{one.address}").stream(ASK, stop)
     assert next(pieces) == "Excess"
     threading.Timer(0.1, stop.set).start()
     since = time.monotonic()
@@ -135,7 +158,7 @@ def test_a_stop_hangs_up_at_once(fake):
 
 def test_a_stream_that_is_left_hangs_up(fake):
     one = fake(hang)
-    pieces = Server(f"small@{one.address}").stream(ASK, 50, threading.Event())
+    pieces = ServerModel(f"small@{one.address}").stream(ASK, threading.Event())
     next(pieces)
     pieces.close()
     assert one.hung_up.wait(1)
@@ -145,12 +168,12 @@ def test_a_stop_does_not_wait_for_the_next_try(fake, monkeypatch):
     monkeypatch.setattr(server, "BACK_OFF", (30, 30))
     one, stop = fake(BUSY, FINE), threading.Event()
     threading.Timer(0.1, stop.set).start()
-    assert list(Server(f"small@{one.address}").stream(ASK, 50, stop)) == []
+    assert list(ServerModel(f"small@{one.address}").stream(ASK, stop)) == []
     assert len(one.requests) == 1
 
 
 def test_a_stop_that_is_set_already_asks_nothing(fake):
     one, stop = fake(), threading.Event()
     stop.set()
-    assert list(Server(f"small@{one.address}").stream(ASK, 50, stop)) == []
+    assert list(ServerModel(f"small@{one.address}").stream(ASK, stop)) == []
     assert one.requests == []

@@ -8,7 +8,7 @@ from loopback import ASK, BUSY, FINE, MODELS, event, events, failure, hang, repl
 
 from index.errors import SticklerError
 from qa.models import load, server
-from qa.models.server import Server
+from qa.models.server import ServerModel
 
 pytestmark = pytest.mark.usefixtures("no_key_and_little_patience")
 
@@ -85,7 +85,7 @@ def cut_in_chunks(handler):
 @pytest.mark.parametrize("cut", [events("Excess "), cut_in_chunks])
 def test_what_came_before_a_break_is_given(fake, cut):
     one = fake(cut, FINE)
-    pieces = Server(f"small@{one.address}").stream(ASK, 50, threading.Event())
+    pieces = ServerModel(f"small@{one.address}").stream(ASK, threading.Event())
     assert next(pieces) == "Excess "
     with pytest.raises(SticklerError, match="broke off in the middle of its answer"):
         next(pieces)

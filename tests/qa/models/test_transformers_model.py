@@ -1,55 +1,80 @@
-"""Models in transformers: prepared once, streaming, stopped at once."""
+"""Models in transformers: a folder or a hub's id, streaming, stopped at once."""
 
 import os
 import threading
 import time
+from dataclasses import replace
 
 import pytest
+from asking import streamed, text
 
 from index import files
 from index.errors import SticklerError
-from qa.models import DEFAULT, Prompt, embedded, load
-from qa.models.local import Local
+from qa.models import Prompt, Request, load
+from qa.models.transformers_model import TransformersModel
 
-SYSTEM = "You are a helpful assistant. Answer in one sentence."
-CAPITAL = Prompt(SYSTEM, "What is the capital of France?")
-STORY = Prompt(SYSTEM, "Tell me a very long story about a dragon.")
+WORDS = "Yes No a creature with flying can block not the rule says that it".split()
+TEMPLATE = (
+    "{% for message in messages %}<{{ message.role }}> {{ message.content }} {% endfor %}"
+    "{% if add_generation_prompt %}<assistant> {% endif %}"
+)
+QUESTION = Request(Prompt("rule says", "can a creature block"), 12)
 
 
 @pytest.fixture(scope="module")
-def model(built_home):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STICKLER_HOME", str(built_home))
-        return Local(DEFAULT)
+def folder(tmp_path_factory):
+    """A folder as transformers keeps one, with a tiny model whose weights are chance."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
-
-def test_the_embedded_model_knows_the_capital_of_france(model):
-    (answer,) = model.generate([CAPITAL], 30)
-    assert "Paris" in answer
-
-
-def test_streaming_gives_what_generating_gives(model):
-    assert (
-        "".join(model.stream(CAPITAL, 30, threading.Event())).strip()
-        == model.generate([CAPITAL], 30)[0]
+    place = tmp_path_factory.mktemp("tiny")
+    names = ["<unk>", "<end>", "<system>", "<user>", "<assistant>", *WORDS]
+    plain = Tokenizer(models.WordLevel({n: at for at, n in enumerate(names)}, unk_token="<unk>"))
+    plain.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=plain, unk_token="<unk>", eos_token="<end>", pad_token="<end>"
     )
-    # The fixed part of the prompt is now cached: it must change nothing.
-    assert (
-        "".join(model.stream(STORY, 30, threading.Event())).strip()
-        == model.generate([STORY], 30)[0]
-    )
+    tokenizer.chat_template = TEMPLATE
+    tokenizer.save_pretrained(place)
+    torch.manual_seed(3)
+    config = Qwen2Config(
+        vocab_size=len(names), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=4096,
+        eos_token_id=None, bos_token_id=None, tie_word_embeddings=False,
+    )  # fmt: skip
+    Qwen2ForCausalLM(config).save_pretrained(place)
+    return place
 
 
-def test_answers_come_in_the_order_of_the_prompts(model):
-    capital, story = model.generate([CAPITAL, STORY], 20)
-    assert "Paris" in capital
-    assert capital != story
+@pytest.fixture(scope="module")
+def tiny(folder):
+    return TransformersModel(str(folder))
+
+
+def test_streaming_gives_what_generating_gives(tiny):
+    for request in (QUESTION, QUESTION):  # the second time the fixed part of the prompt is cached
+        assert "".join(streamed(tiny, request)).strip() == text(tiny, request) != ""
+
+
+def test_answers_come_in_the_order_of_the_requests(tiny):
+    other = replace(QUESTION, prompt=Prompt("rule says", "flying that it"))
+    together = [each.text for each in tiny.generate([QUESTION, other])]
+    assert together == [text(tiny, QUESTION), text(tiny, other)]
+
+
+def test_probabilities_come_first_and_decide_the_opening(tiny):
+    request = replace(QUESTION, options=("Yes", "No"), opening=lambda _: "No creature")
+    probabilities, opening, *rest = streamed(tiny, request)
+    assert 0 < probabilities["Yes"] + probabilities["No"] < 1
+    assert opening == "No creature"
+    assert rest
 
 
 @pytest.mark.parametrize("how", ["event", "closed"])
-def test_a_stopped_stream_leaves_the_model_idle_within_a_second(model, how):
+def test_a_stopped_stream_leaves_the_model_idle_within_a_second(tiny, how):
     stop = threading.Event()
-    stream = model.stream(STORY, 2000, stop)
+    stream = tiny.stream(replace(QUESTION, limit=3000), stop)
     next(stream)
     if how == "event":
         stop.set()
@@ -62,18 +87,14 @@ def test_a_stopped_stream_leaves_the_model_idle_within_a_second(model, how):
     assert sum(os.times()[:2]) - before < 0.5
 
 
-def test_tokens_are_counted_and_weights_have_a_hash(model):
-    assert model.count("one two three") == 3
-    assert len(model.hash) == 16
-    assert model.context >= 2048
+def test_tokens_are_counted_and_weights_have_a_hash(tiny, folder):
+    assert tiny.count("a creature block") == 3
+    assert tiny.hash == files.fingerprint(folder)
+    assert tiny.context == 4096
 
 
-def test_a_prepared_folder_is_whole_or_not_there(model, built_home, monkeypatch):
-    monkeypatch.setenv("STICKLER_HOME", str(built_home))
-    ready = embedded.folder()
-    assert {path.name for path in ready.iterdir()} >= {"model.safetensors", "config.json"}
-    assert [path.name for path in ready.parent.glob(".making-*")] == []
-    assert files.fingerprint(ready) == model.hash
+def test_a_folder_is_loaded_by_its_name(folder):
+    assert isinstance(load(str(folder)), TransformersModel)
 
 
 @pytest.mark.parametrize("name", ["./nowhere", "~/nowhere-at-all", "/nowhere/at/all"])
