@@ -1,4 +1,7 @@
-"""The command that answers a file of questions: stickler batch IN -o OUT."""
+"""The command that answers a file of questions: stickler batch.
+
+Run as: stickler batch questions.csv -o answers.csv
+"""
 
 import contextlib
 import json
@@ -12,18 +15,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from index import library
-from index.editions import CURRENT
+from cli.assistant import make_settings, open_assistant
+from cli.options import EditionName, EmbedderName, ModelName, ShowGenerated
 from index.embedder import DEFAULT as EMBEDDER
 from index.errors import SticklerError
-from index.rerank import DEFAULT as RERANKER
-from cli.terminal import EditionName, EmbedderName, RerankerName, progress_bar
-from cli.ask import ModelName, Words
 from qa.models import DEFAULT as MODEL
 
 if TYPE_CHECKING:
-    from qa.batch.run import Counts, Engine
-    from qa.settings import Settings
+    from qa.assistant import Assistant
+    from qa.batch.engines import Engine
+    from qa.batch.run import Counts
 
 app = typer.Typer()
 
@@ -56,25 +57,25 @@ def batch(
         str | None,
         typer.Option(
             "--fields",
-            help="What to write, like id,text,citations,error; 'input' is all that was carried.",
+            help="What to write, like id,text,citations,error; 'input' is all columns of IN.",
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Only so many of the first questions.")
+        int | None, typer.Option("--limit", min=1, help="Only the first so many questions.")
     ] = None,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Forget what an interrupted run answered.")
+        bool, typer.Option("--restart", help="Discard what an interrupted run answered.")
     ] = False,
     model: ModelName = MODEL,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,
-    reranker: RerankerName = RERANKER,
-    words: Words = None,
+    show_generated: ShowGenerated = None,
     engine: Annotated[
         EngineName, typer.Option("--engine", help="ray: on a Ray cluster.")
     ] = EngineName.PLAIN,
     address: Annotated[
-        str | None, typer.Option("--address", help="A Ray cluster's; default: one of its own.")
+        str | None,
+        typer.Option("--address", help="Of a Ray cluster; default: start one on this machine."),
     ] = None,
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, help="Ray processes; default: one a core.")
@@ -83,66 +84,63 @@ def batch(
         bool, typer.Option("--json", help="Progress and counts as JSON lines on standard error.")
     ] = False,
 ) -> None:
-    """Answer a file of questions; interrupted, the same command goes on where it was."""
+    """Answer a file of questions; if interrupted, the same command resumes."""
     from qa.batch.run import Job, run
-    from qa.settings import Settings
 
-    settings = Settings(model, embedder, reranker, edition or CURRENT, show_generated=words)
-    library.load().edition(settings.edition)  # an edition that is not there is said at once
     if engine is EngineName.PLAIN and (address or workers):
         raise SticklerError("--address and --workers are for a Ray cluster: add '--engine ray'.")
+    assistant = open_assistant(make_settings(model, embedder, edition, show_generated))
     job = Job(source, out, format, column, fields, limit, restart)
-    progress: _Bar | _Lines = _Lines() if as_json else _Bar()
+    progress: _ProgressBar | _JsonLines = _JsonLines() if as_json else _ProgressBar()
     with contextlib.ExitStack() as stack:
         stack.callback(progress.close)
-        chosen = stack.enter_context(_engine(engine, settings, address, workers))
+        chosen = stack.enter_context(_open_engine(engine, assistant, address, workers))
         try:
-            counts = run(job, chosen, progress.tell, progress.note)
+            counts = run(job, chosen, progress.update, progress.note)
         except KeyboardInterrupt:
             progress.close()
-            progress.note("Stopped: run the same command again to go on.")
+            progress.note("Stopped: run the same command again to resume.")
             raise SystemExit(1) from None
-    progress.close()
-    progress.end(counts, out)
+    progress.finish(counts, out)
     if counts.failed:
         raise SystemExit(1)
 
 
 @contextlib.contextmanager
-def _engine(
-    name: EngineName, settings: "Settings", address: str | None, workers: int | None
+def _open_engine(
+    name: EngineName, assistant: "Assistant", address: str | None, workers: int | None
 ) -> Iterator["Engine"]:
+    """What answers: this assistant, or those of a Ray cluster with the same settings."""
     if name is EngineName.RAY:
         from qa.batch.ray_engine import RayEngine
 
-        with RayEngine(settings, address, workers) as engine:
+        with RayEngine(assistant.settings, address, workers) as engine:
             yield engine
     else:
-        from qa.answer import Assistant
-        from qa.batch.run import LocalEngine
+        from qa.batch.engines import LocalEngine
 
-        yield LocalEngine(Assistant(settings, progress=progress_bar("Embedding")))
+        yield LocalEngine(assistant)
 
 
-class _Bar:
+class _ProgressBar:
     """Progress for people: a bar with rate and time left, then a sentence."""
 
     def __init__(self) -> None:
         self._bar: Any = None
 
-    def tell(self, done: int, total: int) -> None:
+    def update(self, done: int, total: int) -> None:
         from tqdm import tqdm
 
         if self._bar is None:
             # What an earlier run answered, `initial`, does not count as this one's speed.
-            often = 0.1 if sys.stderr.isatty() else 10.0  # seconds; a log takes a line each time
+            interval = 0.1 if sys.stderr.isatty() else 10.0  # seconds; in a log each is a line
             self._bar = tqdm(
                 desc="Answering",
                 total=total,
                 initial=done,
                 unit="q",
                 file=sys.stderr,
-                mininterval=often,
+                mininterval=interval,
             )
         self._bar.update(done - self._bar.n)
 
@@ -153,7 +151,7 @@ class _Bar:
         if self._bar is not None:
             self._bar.close()
 
-    def end(self, counts: "Counts", out: Path) -> None:
+    def finish(self, counts: "Counts", out: Path) -> None:
         self.note(
             f"Answered {counts.answered}, abstained {counts.abstained}, failed {counts.failed}, "
             f"reused {counts.reused}, empty lines skipped {counts.empty}: {out}"
@@ -171,18 +169,18 @@ class _Bar:
             )
 
 
-class _Lines:
-    """Progress for programs: a line of JSON each."""
+class _JsonLines:
+    """Progress for programs: a line of JSON for each event."""
 
     def __init__(self) -> None:
-        self._begun: tuple[float, int] | None = None
+        self._start: tuple[float, int] | None = None  # when, and how many were done by then
 
-    def tell(self, done: int, total: int) -> None:
+    def update(self, done: int, total: int) -> None:
         now = time.monotonic()
-        self._begun = self._begun or (now, done)
-        seconds, asked = now - self._begun[0], done - self._begun[1]
-        rate = asked / seconds if asked and seconds else None
-        self._line(
+        self._start = self._start or (now, done)
+        seconds, answered = now - self._start[0], done - self._start[1]
+        rate = answered / seconds if answered and seconds else None
+        self._print(
             "progress",
             done=done,
             total=total,
@@ -191,13 +189,13 @@ class _Lines:
         )
 
     def note(self, text: str) -> None:
-        self._line("note", text=text)
+        self._print("note", text=text)
 
     def close(self) -> None:
         pass
 
-    def end(self, counts: "Counts", out: Path) -> None:
-        self._line("end", **asdict(counts), output=str(out))
+    def finish(self, counts: "Counts", out: Path) -> None:
+        self._print("end", **asdict(counts), output=str(out))
 
-    def _line(self, event: str, **told: Any) -> None:
-        typer.echo(json.dumps({"event": event, **told}), err=True)
+    def _print(self, event: str, **details: Any) -> None:
+        typer.echo(json.dumps({"event": event, **details}), err=True)

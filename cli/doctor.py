@@ -1,14 +1,20 @@
-"""What is installed and ready, and what to run where something is not."""
+"""The command that says what is installed and ready, and what to run where something is not.
 
-import importlib.metadata
+Run as: stickler doctor
+"""
+
 import importlib.util
 from typing import NamedTuple
 
-from index import files, library, store
-from index.embedder import Embedder
-from index.errors import SticklerError
-from qa.models import embedded
+import typer
 
+from cli.options import Json
+from cli.remedies import phrase
+from cli.terminal import show
+from index import files, library
+from index.errors import Action, Remedy, SticklerError
+
+app = typer.Typer()
 _PACKAGES = (
     "sentence-transformers",
     "faiss-cpu",
@@ -22,13 +28,25 @@ _OPTIONAL = {"ray": "pip install 'stickler[ray]'"}
 
 
 class Finding(NamedTuple):
+    """One part that answering needs: whether it is there, and a few words on it."""
+
     what: str
     fine: bool
     state: str
 
 
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Say what is installed, which models are there, whether the index is fresh, what to run."""
+    findings = examine()
+    lines = [f"{'ok  ' if f.fine else 'MISS'} {f.what}: {f.state}" for f in findings]
+    show([f._asdict() for f in findings], lines, as_json)
+    if not all(finding.fine for finding in findings):
+        raise SystemExit(1)
+
+
 def examine() -> list[Finding]:
-    """Every part that answering needs."""
+    """Look at every part that answering needs."""
     return [
         *(_package(name) for name in _PACKAGES),
         *(_optional(name, remedy) for name, remedy in _OPTIONAL.items()),
@@ -42,6 +60,8 @@ def examine() -> list[Finding]:
 
 
 def _package(name: str) -> Finding:
+    import importlib.metadata  # here, since it takes long
+
     try:
         return Finding(name, True, importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
@@ -57,20 +77,23 @@ def _documents() -> Finding:
     try:
         book = library.load()
     except SticklerError as error:
-        return Finding("rules", False, str(error))
+        return Finding("rules", False, error.sentence(phrase))
     editions = ", ".join(book.editions)
     return Finding("rules", True, f"{len(book.current.rules)} in the current view, of {editions}")
 
 
 def _index() -> Finding:
+    from index import store
+
+    build = phrase(Remedy(Action.BUILD_INDEX))
     try:
         manifest = store.read_manifest()
     except SticklerError as error:
-        return Finding("index", False, str(error))
+        return Finding("index", False, error.sentence(phrase))
     if manifest is None:
-        return Finding("index", False, "not built yet: run 'stickler index build'")
+        return Finding("index", False, f"not built yet: {build}")
     if store.stale(manifest):
-        return Finding("index", False, "out of date: run 'stickler index build'")
+        return Finding("index", False, f"out of date: {build}")
     return Finding("index", True, f"fresh, built {manifest['built']}")
 
 
@@ -81,17 +104,21 @@ def _embedding_model() -> Finding:
 
 
 def _tuned_weights() -> Finding:
+    from index.embedder import Embedder
+
     weights = Embedder().tuned
     if weights is None or not weights.exists():
-        return Finding("tuned weights", False, f"{weights} is not there: install Stickler anew")
+        return Finding("tuned weights", False, f"{weights} is not there: install Stickler again")
     return Finding("tuned weights", True, weights.stem)
 
 
 def _language_model() -> Finding:
+    from qa.models import embedded
+
     try:
         source = embedded.packaged()
     except SticklerError as error:
-        return Finding("language model", False, str(error))
+        return Finding("language model", False, error.sentence(phrase))
     made = any(embedded.place(source, ending).exists() for ending in ("", ".gguf"))
     ready = "prepared" if made else "will be prepared on first use"
     return Finding("language model", True, f"{source.stem}, {ready}")

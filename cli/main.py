@@ -1,4 +1,4 @@
-"""The command `stickler`: the packages' commands under one name, and how errors are told.
+"""The command `stickler`: all commands under one name, and how errors are printed.
 
 Run as: stickler rules show 702.19b
 """
@@ -10,18 +10,18 @@ from typing import Annotated
 
 import typer
 
-import cli.eval
-import cli.tune
-import cli.rules
-import cli.batch
 import cli.ask
-from index.editions import CURRENT
-from index.embedder import DEFAULT as EMBEDDER
+import cli.batch
+import cli.doctor
+import cli.eval
+import cli.index
+import cli.rules
+import cli.search
+import cli.serve
+import cli.tune
+from cli.remedies import phrase
+from cli.terminal import fail
 from index.errors import SticklerError
-from index.rerank import DEFAULT as RERANKER
-from cli.terminal import EditionName, EmbedderName, RerankerName, fail
-from cli.ask import ModelName, Words
-from qa.models import DEFAULT as MODEL
 
 app = typer.Typer(
     help="Answers questions about a numbered rulebook, on your own machine, citing every rule.",
@@ -31,7 +31,11 @@ app = typer.Typer(
 )
 app.add_typer(cli.ask.app)
 app.add_typer(cli.batch.app)
+app.add_typer(cli.serve.app)
+app.add_typer(cli.search.app)
 app.add_typer(cli.rules.app)
+app.add_typer(cli.index.app)
+app.add_typer(cli.doctor.app)
 app.add_typer(cli.eval.app)
 app.add_typer(cli.tune.app)
 
@@ -41,28 +45,6 @@ def options(
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback on errors.")] = False,
 ) -> None:
     """Options of every command."""
-
-
-@app.command()
-def serve(
-    host: Annotated[str, typer.Option(help="0.0.0.0 opens it to your network.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(help="Default: the first free from 7860.")] = None,
-    model: ModelName = MODEL,
-    edition: EditionName = None,
-    embedder: EmbedderName = EMBEDDER,
-    reranker: RerankerName = RERANKER,
-    words: Words = None,
-    auth: Annotated[
-        str | None, typer.Option(envvar="STICKLER_AUTH", help="USER:PASSWORD to ask for.")
-    ] = None,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
-) -> None:
-    """Serve the web page, on this machine only unless --host says otherwise."""
-    import app as web
-    from qa.settings import Settings
-
-    settings = Settings(model, embedder, reranker, edition or CURRENT, show_generated=words)
-    web.serve(settings, host, port, auth, open_browser)
 
 
 def main() -> None:
@@ -76,7 +58,7 @@ def main() -> None:
     except SticklerError as error:
         if debug:
             raise
-        fail(f"Error: {error}")
+        fail(f"Error: {error.sentence(phrase)}")
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         fail("Stopped.")
@@ -90,7 +72,3 @@ def main() -> None:
         what = f"{type(error).__name__}: {error}"
         fail(f"Error: Stickler failed ({what}): run it again with --debug.")
         raise SystemExit(1) from None
-
-
-if __name__ == "__main__":
-    main()

@@ -1,49 +1,31 @@
-"""What the commands share: their common options, and how results and progress are printed."""
+"""How the commands print: results, titles of rules, progress bars and errors."""
 
 import json
 import sys
 import textwrap
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
     from index.embedder import Progress
-
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-EditionName = Annotated[
-    str | None, typer.Option("--edition", help="The day a rulebook took effect, as YYYY-MM-DD.")
-]
-
-EmbedderName = Annotated[
-    str,
-    typer.Option(
-        "--embedder",
-        envvar="STICKLER_EMBEDDER",
-        help="A sentence-transformers model: a folder, a Hugging Face id, or what 'tune' made.",
-    ),
-]
-
-RerankerName = Annotated[
-    str,
-    typer.Option(
-        "--reranker",
-        envvar="STICKLER_RERANKER",
-        help="A file that 'stickler tune reranker' made, to read the first rules anew.",
-    ),
-]
+    from index.passages import Passage
+    from index.rulebook import Rule
 
 _NARROW = "utf" not in (sys.stdout.encoding or "").lower()  # JSON is then escaped, not damaged
+_open_bars: list[Any] = []
 
 
 def show(result: object, lines: Iterable[str], as_json: bool) -> None:
+    """Print a result on standard output: as JSON, or as lines for people."""
     typer.echo(
         json.dumps(result, ensure_ascii=_NARROW, indent=1) if as_json else "\n".join(lines).rstrip()
     )
 
 
 def wrapped(text: str, indent: int = 2) -> str:
+    """A text in lines of at most 100 characters; its own line breaks stay."""
     pad = " " * indent
     return "\n".join(
         textwrap.fill(line, 100, initial_indent=pad, subsequent_indent=pad)
@@ -51,14 +33,20 @@ def wrapped(text: str, indent: int = 2) -> str:
     )
 
 
-def progress_bar(label: str) -> "Progress":
-    """A bar on standard error that appears with the first step."""
-    from tqdm import tqdm
+def rule_title(rule: "Rule | Passage") -> str:
+    """Number, heading and edition of a rule: '702.19b Trample [2024-03-08]'."""
+    heading = f" {rule.heading}" if rule.heading else ""
+    return f"{typer.style(rule.number + heading, bold=True)} [{rule.edition}]"
 
+
+def progress_bar(label: str) -> "Progress":
+    """A function of (done, total) that draws a bar on standard error from its first call on."""
     bar: list[Any] = []
 
     def step(done: int, total: int) -> None:
         if not bar:
+            from tqdm import tqdm
+
             bar.append(tqdm(total=total, desc=label, file=sys.stderr, leave=False))
             _open_bars.extend(bar)
         bar[0].update(done - bar[0].n)
@@ -68,11 +56,8 @@ def progress_bar(label: str) -> "Progress":
     return step
 
 
-_open_bars: list[Any] = []
-
-
 def fail(message: str) -> None:
-    """Say on standard error, on a line of its own, why a command ends here."""
+    """Print on standard error, on a line of its own, why a command ends here."""
     for bar in _open_bars:
         bar.close()
     typer.echo(message, err=True)

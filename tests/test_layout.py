@@ -8,38 +8,46 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-# What stands above each layer, and so may not be imported by it.
-ABOVE = {
-    "index": {"qa", "eval", "app", "cli"},
-    "qa": {"eval", "app", "cli"},
-    "eval": {"app", "cli"},
+# index <- qa <- eval <- page <- app.py, and index, qa, eval <- cli: what each may not import.
+FORBIDDEN = {
+    "index": {"qa", "eval", "page", "app", "cli"},
+    "qa": {"eval", "page", "app", "cli"},
+    "eval": {"page", "app", "cli"},
+    "page": {"app", "cli"},
+    "app.py": {"cli"},
+    "cli": {"page"},
 }
+TERMINAL = {"typer", "rich"}
 HEAVY = {"torch", "transformers", "gradio", "faiss", "sentence_transformers", "bm25s", "numpy"}
 
 
-def imported(path):
-    """The top-level names that a file imports, wherever in the file it does so."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield str(node.module).split(".")[0]
+def imports(place):
+    """(file, top-level name) for all that a package or file imports, wherever it does so."""
+    files = list((ROOT / place).rglob("*.py")) or [ROOT / place]
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [str(node.module)]
+            for name in names:
+                yield str(file.relative_to(ROOT)), name.split(".")[0]
 
 
-@pytest.mark.parametrize("layer", ABOVE)
-def test_imports_go_one_way(layer):
-    modules = list((ROOT / layer).rglob("*.py"))
-    assert modules
-    against = {
-        f"{path.relative_to(ROOT)} imports {name}"
-        for path in modules
-        for name in imported(path)
-        if name in ABOVE[layer]
-    }
-    assert against == set()
+@pytest.mark.parametrize("place", FORBIDDEN)
+def test_imports_go_one_way(place):
+    found = set(imports(place))
+    assert found
+    assert {(file, name) for file, name in found if name in FORBIDDEN[place]} == set()
 
 
-@pytest.mark.parametrize("module", ["index.library", "cli"])
+@pytest.mark.parametrize("package", ["index", "qa", "eval"])
+def test_only_the_command_line_knows_the_terminal(package):
+    assert {(file, name) for file, name in imports(package) if name in TERMINAL} == set()
+
+
+@pytest.mark.parametrize("module", ["index.library", "cli.main"])
 def test_importing_the_command_imports_nothing_heavy(module):
     code = f"import sys, {module}; print(*sorted({HEAVY!r} & set(sys.modules)))"
     run = subprocess.run(

@@ -1,4 +1,4 @@
-"""The command of a batch, with the real search: its output, its progress and its refusals."""
+"""stickler batch, with the real search: its output, its progress and its refusals."""
 
 import json
 import os
@@ -9,60 +9,51 @@ import time
 from pathlib import Path
 
 import pytest
-from batches import rows_of
 
-import cli
 from eval import items
-from qa import batch_command
-from qa.answer import Assistant
-from qa.batch.run import LocalEngine
+from qa.assistant import Assistant
+from qa.resources import Resources
 from qa.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-PLAYERS = [item.question for item in items.dev()[:40]]
+QUESTIONS = [item.question for item in items.dev()[:40]]
+
+
+def rows_of(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 @pytest.fixture
-def stickler(monkeypatch, capsys, searcher, built_home):
-    """Runs the command in this process over the search that the tests share."""
-    monkeypatch.setenv("STICKLER_HOME", str(built_home))
+def batch(stickler, shared_search):
+    """Runs the command over the search that the tests share; gives exit code and errors."""
 
-    def engine(name, settings, address, workers):
-        from contextlib import nullcontext
-
-        return nullcontext(LocalEngine(Assistant(settings, searcher)))
-
-    def go(*arguments):
-        monkeypatch.setattr(sys, "argv", ["stickler", "batch", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        out, err = capsys.readouterr()
+    def run(*arguments):
+        code, out, err = stickler("batch", *map(str, arguments))
         assert out == ""
-        return end.value.code or 0, err
+        return code, err
 
-    monkeypatch.setattr(batch_command, "_engine", engine)
-    return go
+    return run
 
 
-def test_a_batch_answers_as_ask_does(stickler, searcher, tmp_path):
+def test_a_batch_answers_as_ask_does(batch, searcher, tmp_path):
     source = tmp_path / "in.txt"
-    source.write_text("\n".join(PLAYERS))
-    code, err = stickler(source, "-o", tmp_path / "out.jsonl", "--model", "none")
+    source.write_text("\n".join(QUESTIONS))
+    code, err = batch(source, "-o", tmp_path / "out.jsonl", "--model", "none")
     assert code == 0
     assert err.endswith(f"reused 0, empty lines skipped 0: {tmp_path / 'out.jsonl'}\n")
-    assistant = Assistant(Settings(model="none"), searcher)
-    for row, question in zip(rows_of(tmp_path / "out.jsonl"), PLAYERS, strict=True):
+    assistant = Assistant(Settings(model="none"), Resources(searcher=searcher))
+    for row, question in zip(rows_of(tmp_path / "out.jsonl"), QUESTIONS, strict=True):
         alone = json.loads(json.dumps(assistant.ask(question).to_json()))
         for changing in ("id", "timings", "hits", "confidence"):  # scores differ in the last digit
             row.pop(changing), alone.pop(changing)
         assert row == alone
 
 
-def test_progress_and_counts_are_json_for_programs(stickler, tmp_path):
+def test_progress_and_counts_are_json_for_programs(batch, tmp_path):
     source = tmp_path / "in.csv"
     source.write_text('question,n\n"what is reach?",1\n"what is reach?",2\n,\nbad,row,cells\n')
     out = tmp_path / "out.csv"
-    code, err = stickler(source, "-o", out, "--json", "--fields", "id,n,error", "--model", "none")
+    code, err = batch(source, "-o", out, "--json", "--fields", "id,n,error", "--model", "none")
     events = [json.loads(line) for line in err.splitlines()]
     assert code == 1
     assert {event["event"] for event in events} == {"progress", "end"}
@@ -81,12 +72,12 @@ def test_progress_and_counts_are_json_for_programs(stickler, tmp_path):
     ]
 
 
-def test_standard_input_is_read_and_the_limit_and_the_edition_hold(stickler, tmp_path, monkeypatch):
+def test_standard_input_is_read_and_the_limit_and_the_edition_hold(batch, tmp_path, monkeypatch):
     piped = tmp_path / "piped"
     piped.write_text("id,question\n1,how does trample assign damage?\n2,what is reach?\n")
     with piped.open() as stream:
         monkeypatch.setattr(sys, "stdin", stream)
-        code, err = stickler(
+        code, err = batch(
             *("-", "-o", tmp_path / "out.jsonl", "--limit", 1, "--edition", "2009-10-01"),
             *("--model", "none"),
         )
@@ -114,10 +105,10 @@ def test_standard_input_is_read_and_the_limit_and_the_edition_hold(stickler, tmp
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_cannot_be_done_is_one_sentence(arguments, code, stickler, monkeypatch, tmp_path):
+def test_what_cannot_be_done_is_one_sentence(arguments, code, batch, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     Path("README.md").write_text("why?\n")
-    ended, err = stickler(*arguments)
+    ended, err = batch(*arguments)
     assert ended == code
     if code == 1:
         assert err.startswith("Error: ")
@@ -126,7 +117,7 @@ def test_what_cannot_be_done_is_one_sentence(arguments, code, stickler, monkeypa
     assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
 
 
-def test_killed_at_once_the_same_command_goes_on(tmp_path, built_home):
+def test_a_killed_batch_resumes_with_the_same_command(tmp_path, built_home):
     """The command itself, killed the hard way after its first chunk."""
     source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     journal = tmp_path / ".out.jsonl.journal"
@@ -140,8 +131,8 @@ def test_killed_at_once_the_same_command_goes_on(tmp_path, built_home):
     }
     first = subprocess.Popen([*command, "--model", "none"], **where)
     try:
-        end = time.monotonic() + 60
-        while time.monotonic() < end and first.poll() is None:
+        deadline = time.monotonic() + 300
+        while time.monotonic() < deadline and first.poll() is None:
             if journal.exists() and journal.read_bytes().count(b"\n") > 1:
                 break
             time.sleep(0.02)
@@ -152,7 +143,7 @@ def test_killed_at_once_the_same_command_goes_on(tmp_path, built_home):
     assert not out.exists()
     kept = [json.loads(line)["answer"] for line in journal.read_text("utf-8").splitlines()[1:]]
     assert 0 < len(kept) < len(asked)
-    again = subprocess.run([*command, "--model", "none"], timeout=120, **where)
+    again = subprocess.run([*command, "--model", "none"], timeout=300, **where)
     assert f"Going on: {len(kept)} answers" in again.stderr.decode()
     rows = rows_of(out)
     assert [row["question"] for row in rows] == asked

@@ -1,0 +1,39 @@
+"""What the commands that answer share: their settings, and an assistant that owns what it loads."""
+
+from typing import TYPE_CHECKING
+
+from cli.terminal import progress_bar
+from index.editions import CURRENT
+
+if TYPE_CHECKING:
+    from qa.assistant import Assistant
+    from qa.settings import Settings
+
+
+def make_settings(
+    model: str, embedder: str, edition: str | None, show_generated: bool | None
+) -> "Settings":
+    """The settings that a command's options ask for; without an edition, the current view."""
+    from qa.settings import Settings
+
+    return Settings(
+        model=model, embedder=embedder, edition=edition or CURRENT, show_generated=show_generated
+    )
+
+
+def open_assistant(settings: "Settings") -> "Assistant":
+    """An assistant with the process's resources; an unknown edition is an error at once."""
+    from qa.assistant import Assistant
+    from qa.resources import Resources
+
+    resources = Resources(settings.embedder, progress=progress_bar("Embedding"))
+    assistant = Assistant(settings, resources)
+    _ = assistant.edition  # parses the rulebook and nothing else
+    return assistant
+
+
+def start_loading(assistant: "Assistant") -> None:
+    """Load search, and the language model if it speaks, side by side in the background."""
+    assistant.resources.load_search()
+    if assistant.settings.speaks:
+        assistant.resources.load_model(assistant.settings.model)
