@@ -22,7 +22,6 @@ from page.folders import Folders
 from page.middleware import MAX_UPLOAD, RequestFilter, is_loopback, password_check
 from page.remedies import phrase
 from page.service import MAX_CITATIONS, MIN_CITATIONS, Service
-from qa.models import DEFAULT, NONE
 from qa.settings import Settings
 
 if TYPE_CHECKING:
@@ -76,20 +75,19 @@ def _build_settings(
         value=own.model,
         label="Language model",
         allow_custom_value=service.any_model,
-        info="Also a folder, a .gguf or .safetensors file, a hub's id or NAME@http://HOST/v1."
+        info="Also a folder, a .gguf file, a hub's id or NAME@http://HOST/v1."
         if service.any_model
         else None,
     )
     show_generated = gr.Checkbox(
         own.speaks,
-        label="Show the model's own sentences",
-        info="Those that a rule supports. The embedded model is too small to be trusted.",
+        label="Show how the model reads the rules",
+        info="Its yes or no, and those of its sentences that a rule supports.",
     )
     edition = gr.Dropdown([own.edition], value=own.edition, label="Edition to answer from")
     max_citations = gr.Slider(
         MIN_CITATIONS, MAX_CITATIONS, value=own.max_citations, step=1, label="Rules to cite, about"
     )
-    model.input(lambda name: name not in (DEFAULT, NONE), model, show_generated, **QUICK)
     return model, show_generated, edition, max_citations
 
 

@@ -16,7 +16,7 @@ from cli.terminal import show
 from index.embedder import DEFAULT as EMBEDDER
 from index.errors import SticklerError
 from index.rulebook import marked
-from qa.models import BOOK
+from qa.models import BOOK, NOT_HERE
 from qa.models import DEFAULT as MODEL
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from qa.citations import Citation
 
 app = typer.Typer()
+_HOW_TO_GET_A_MODEL = "Get it with 'stickler model get'."
 _HOW_TO_ADD_RULES = "Add the full rules with 'stickler rules add FILE'."
 
 
@@ -36,7 +37,7 @@ def ask(
     model: ModelName = MODEL,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,
-    show_generated: ShowGenerated = None,
+    show_generated: ShowGenerated = True,
     as_json: Json = False,
 ) -> None:
     """Answer a question, with the rules that decide it."""
@@ -58,7 +59,7 @@ def chat(
     model: ModelName = MODEL,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,
-    show_generated: ShowGenerated = None,
+    show_generated: ShowGenerated = True,
 ) -> None:
     """Ask one question after another; a follow-up keeps its subject. An empty line ends it."""
     assistant = open_assistant(make_settings(model, embedder, edition, show_generated))
@@ -105,18 +106,26 @@ def _print_answer(answer: "Answer") -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
     if answer.standalone_question:
         console.print(Text(f"Understood as: {answer.standalone_question}", "dim"))
-    if answer.verdict:
-        console.print(Text(answer.verdict.upper(), "bold"))
     if not answer.cited:
         console.print(Text(answer.text))
-    elif answer.generated:
-        console.print(Text(answer.generated))
     for citation in answer.cited:
         title = f"{citation.number} {citation.heading}".strip()
         console.print(Text.assemble((title, "bold"), f" [{citation.edition}]"))
         console.print(Padding(_rule_text(citation), (0, 0, 0, 2), expand=False))
+    if answer.verdict or answer.generated:
+        console.print(_reading(answer))
     for line in _small_print(answer):
         console.print(Text(line, "dim"))
+
+
+def _reading(answer: "Answer") -> "Text":
+    """What the model makes of the rules, marked as its own."""
+    from rich.text import Text
+
+    sure = answer.verdict_confidence
+    percent = f" ({sure:.0%} sure)" if sure is not None else ""
+    verdict = (f"{answer.verdict.capitalize()}{percent}. ", "bold") if answer.verdict else ""
+    return Text.assemble((f"As {answer.model} reads it: ", "dim"), verdict, answer.generated)
 
 
 def _rule_text(citation: "Citation") -> "Text":
@@ -143,7 +152,8 @@ def _small_print(answer: "Answer") -> list[str]:
     if others and answer.model != BOOK and not answer.abstained:
         lines.append(f"Also read: {', '.join(others)}")
     if answer.reason and not answer.abstained:
-        lines.append(answer.reason)
+        missing = NOT_HERE in answer.reason
+        lines.append(f"{answer.reason} {_HOW_TO_GET_A_MODEL}" if missing else answer.reason)
     sure = "" if answer.model == BOOK else f", confidence {answer.confidence:.2f}"
     return [*lines, f"Edition {answer.edition}, model {answer.model}{sure}"]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def make_settings(
-    model: str, embedder: str, edition: str | None, show_generated: bool | None
+    model: str, embedder: str, edition: str | None, show_generated: bool
 ) -> "Settings":
     """The settings that a command's options ask for; without an edition, the current view."""
     from qa.settings import Settings

@@ -69,7 +69,7 @@ def batch(
     model: ModelName = MODEL,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,
-    show_generated: ShowGenerated = None,
+    show_generated: ShowGenerated = True,
     engine: Annotated[
         EngineName, typer.Option("--engine", help="ray: on a Ray cluster.")
     ] = EngineName.PLAIN,

@@ -113,12 +113,9 @@ def _tuned_weights() -> Finding:
 
 
 def _language_model() -> Finding:
-    from qa.models import embedded
+    from qa import models
+    from qa.models import catalog
 
-    try:
-        source = embedded.packaged()
-    except SticklerError as error:
-        return Finding("language model", False, error.sentence(phrase))
-    made = any(embedded.place(source, ending).exists() for ending in ("", ".gguf"))
-    ready = "prepared" if made else "will be prepared on first use"
-    return Finding("language model", True, f"{source.stem}, {ready}")
+    there = catalog.find(models.DEFAULT)
+    get = phrase(Remedy(Action.GET_MODEL))
+    return Finding("language model", there is not None, str(there or f"not here yet: {get}"))

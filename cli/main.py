@@ -15,6 +15,7 @@ import cli.batch
 import cli.doctor
 import cli.eval
 import cli.index
+import cli.model
 import cli.rules
 import cli.search
 import cli.serve
@@ -35,6 +36,7 @@ app.add_typer(cli.serve.app)
 app.add_typer(cli.search.app)
 app.add_typer(cli.rules.app)
 app.add_typer(cli.index.app)
+app.add_typer(cli.model.app, name="model")
 app.add_typer(cli.doctor.app)
 app.add_typer(cli.eval.app)
 app.add_typer(cli.tune.app)

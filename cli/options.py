@@ -21,13 +21,14 @@ ModelName = Annotated[
     typer.Option(
         "--model",
         envvar="STICKLER_MODEL",
-        help="smollm2-135m, none, a .gguf file, NAME@http://HOST/v1, a folder or a hub's id.",
+        help="A name that 'stickler model list' shows, none, a .gguf file, NAME@http://HOST/v1, "
+        "a folder or a hub's id.",
     ),
 ]
 ShowGenerated = Annotated[
-    bool | None,
+    bool,
     typer.Option(
         "--show-generated/--no-show-generated",
-        help="Show the model's sentences that a rule supports.",
+        help="Show the model's verdict and its sentences that a rule supports.",
     ),
 ]

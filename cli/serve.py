@@ -19,7 +19,7 @@ def serve(
     model: ModelName = MODEL,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,
-    show_generated: ShowGenerated = None,
+    show_generated: ShowGenerated = True,
     auth: Annotated[
         str | None, typer.Option(envvar="STICKLER_AUTH", help="USER:PASSWORD to ask for.")
     ] = None,

@@ -32,7 +32,8 @@ def ask_stream(
                 if isinstance(part, Waiting):
                     turn = replace(turn, waiting=part.message)
                 elif isinstance(part, Answer):
-                    turn = replace(turn, answer=part, waiting="The model is writing …")
+                    reading = "writing" if part.verdict else "reading the rules"
+                    turn = replace(turn, answer=part, waiting=f"The model is {reading} …")
                 else:
                     turn = replace(turn, draft=turn.draft + part)
                     if time.monotonic() - shown < _PAUSE:

@@ -75,9 +75,10 @@ def _render_reply(turn: Turn, place: int) -> str:
         return _render_waiting(turn)
     return "".join(
         [
-            _render_opening(turn.answer, place),
-            _render_waiting(turn) if turn.running else "",
+            _render_opening(turn.answer),
             _render_citations(turn.answer, place),
+            _render_reading(turn.answer, place),
+            _render_waiting(turn) if turn.running else "",
             *(f'<p class="note">{escape(note)}</p>' for note in notes(turn)),
             "" if turn.running else _render_footer(turn.answer, turn.vote, place),
         ]
@@ -94,23 +95,33 @@ def _render_waiting(turn: Turn) -> str:
     return f'<p class="waiting"><span class="dot"></span>{escape(turn.waiting)}</p>'
 
 
-def _render_opening(answer: Answer, place: int) -> str:
-    """What stands before the cited rules: how it was understood, verdict, the model's sentences."""
+def _render_opening(answer: Answer) -> str:
+    """What stands before the cited rules: how it was understood, or that nothing settles it."""
     parts = []
     if answer.standalone_question:
         parts.append(
             f'<p class="understood">Understood as: {escape(answer.standalone_question)}</p>'
         )
-    if answer.verdict:
-        parts.append(
-            f'<p><span class="verdict verdict-{escape(answer.verdict)}">'
-            f"{escape(answer.verdict.capitalize())}</span></p>"
-        )
     if answer.abstained:
         parts.append(_render_abstention(answer))
-    elif answer.generated:
-        parts.append(f'<p class="generated">{_link_numbers(answer, place)}</p>')
     return "".join(parts)
+
+
+def _render_reading(answer: Answer, place: int) -> str:
+    """What the model makes of the rules, marked as its own: verdict, how sure, sentences."""
+    if not (answer.verdict or answer.generated):
+        return ""
+    parts = [f'<p class="reading-name">As {escape(answer.model)} reads it</p>']
+    if answer.verdict:
+        sure = answer.verdict_confidence
+        told = "" if sure is None else f' <span class="quiet">{sure:.0%} sure</span>'
+        parts.append(
+            f'<p><span class="verdict verdict-{escape(answer.verdict)}">'
+            f"{escape(answer.verdict.capitalize())}</span>{told}</p>"
+        )
+    if answer.generated:
+        parts.append(f'<p class="generated">{_link_numbers(answer, place)}</p>')
+    return f'<div class="reading">{"".join(parts)}</div>'
 
 
 def _render_citations(answer: Answer, place: int) -> str:

@@ -16,6 +16,7 @@ _PHRASES = {
     Action.NAME_EDITION: "add it on the machine itself, where its edition can be named",
     Action.BUILD_INDEX: "run 'stickler index build' on the machine itself",
     Action.TUNE: "",
+    Action.GET_MODEL: "wait until it is here, or start the page again",
     Action.CHOOSE_MODEL: "choose another in the settings",
     Action.CHOOSE_NO_MODEL: "choose 'none' in the settings",
     Action.CHOOSE_FORMAT: "",

@@ -23,6 +23,7 @@ from page.remedies import phrase
 from qa import models
 from qa.answer import Answer
 from qa.assistant import Assistant
+from qa.models import catalog, download
 from qa.resources import Resources
 from qa.settings import Settings
 
@@ -60,8 +61,11 @@ class Service:
         self.defaults = defaults or Settings()
         self.any_model = any_model
         self.uploads = uploads
-        self.resources = resources or Resources(self.defaults.embedder, self._show_progress)
+        self.resources = resources or Resources(
+            self.defaults.embedder, self._show_progress, self._fetch_and_load
+        )
         self._loading = _LOADING
+        self._fetching = ""  # how far a model is that is being fetched
         self._adding = threading.Lock()
         self._lock = threading.Lock()
         self._stop_events: dict[str, set[threading.Event]] = {}
@@ -83,7 +87,7 @@ class Service:
         if error := search.exception():
             return State(as_stickler_error(error).sentence(phrase), failed=True)
         if loading := self.resources.loading:
-            return State(f"Loading {', '.join(loading)} …")
+            return State(f"{self._fetching or 'Loading ' + ', '.join(loading)} …")
         return State("Ready", ready=True)
 
     def settings_for(
@@ -153,9 +157,39 @@ class Service:
                 yield Waiting(f"{many} being answered before yours …")
                 if stop.is_set():
                     return
-            assistant = yield from self.load_assistant(settings, stop)
-            if assistant is not None:
-                yield from assistant.ask_stream(question, before, stop=stop)
+            if self._model_on_its_way(settings):
+                without = replace(settings, show_generated=False)
+                assistant = yield from self.load_assistant(without, stop)
+                notice = f"{self.state.message.rstrip(' …')}: until then rules are quoted."
+            else:
+                assistant = yield from self.load_assistant(settings, stop)
+                notice = None
+            if assistant is None:
+                return
+            for part in assistant.ask_stream(question, before, stop=stop):
+                if notice and isinstance(part, Answer) and not part.abstained:
+                    part = replace(part, reason=notice)
+                yield part
+
+    def _model_on_its_way(self, settings: Settings) -> bool:
+        """True while a model of the catalogue is being fetched or loaded: nobody waits for it."""
+        if not uses_model(settings) or settings.model not in catalog.catalog():
+            return False
+        return not self.resources.load_model(settings.model, retry=True).done()
+
+    def _fetch_and_load(self, name: str) -> models.Model | None:
+        """Load a model; one of the catalogue that is not on this machine is fetched first."""
+        known = catalog.catalog().get(name)
+        if known is not None and catalog.find(name) is None:
+            self._fetching = f"Fetching the language model {name}"
+            try:
+                download.get(known, self._show_download)
+            finally:
+                self._fetching = ""
+        return models.load(name)
+
+    def _show_download(self, done: int, total: int) -> None:
+        self._fetching = f"Fetching the language model, {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
 
     def load_assistant(
         self, settings: Settings, stop: threading.Event
@@ -229,4 +263,4 @@ class Service:
 
 def uses_model(settings: Settings) -> bool:
     """True where a language model's sentences are shown."""
-    return settings.speaks and settings.model != models.NONE
+    return settings.speaks

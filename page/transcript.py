@@ -11,6 +11,7 @@ from index.errors import SticklerError
 from index.rulebook import marked
 from qa.answer import Answer
 from qa.citations import Citation
+from qa.compose import reading
 from qa.models import BOOK, NONE
 
 MAX_TURNS = 30  # of a conversation; older ones are dropped
@@ -48,13 +49,14 @@ def describe_model(name: str) -> str:
 
 def as_text(answer: Answer) -> str:
     """An answer with its citations as plain text, to be pasted anywhere."""
-    parts = [answer.verdict.capitalize() if answer.verdict else "", _opening(answer)]
     lines = [answer.question, ""]
-    for part in filter(None, parts):
-        lines += [part, ""]
+    if not answer.cited:
+        lines += [answer.text, ""]
     for citation in answer.cited:
         text = marked(citation.text, citation.truncated)
         lines.append(f"{_title(citation)} [{citation.edition}]: {text}")
+    if reading := _reading(answer):
+        lines += ["", reading]
     return "\n".join([*lines, "", _provenance(answer)])
 
 
@@ -65,22 +67,23 @@ def as_markdown(turns: Sequence[Turn]) -> str:
         parts.append(f"## {_escape_line(answer.question)}")
         if answer.standalone_question:
             parts.append(f"*Understood as: {_escape_line(answer.standalone_question)}*")
-        if answer.verdict:
-            parts.append(f"**{answer.verdict.capitalize()}**")
-        if opening := _opening(answer):
-            parts.append(_escape_line(opening))
+        if not answer.cited:
+            parts.append(_escape_line(answer.text))
         for citation in answer.cited:
             text = _escape_line(marked(citation.text, citation.truncated))
             quote = _escape_line(citation.quote)
             bold = text if quote == text else text.replace(quote, f"**{quote}**", 1)
             parts.append(f"**{_title(citation)}** ({citation.edition})\n> {bold}")
+        if reading := _reading(answer):
+            parts.append(_escape_line(reading))
         parts.append(f"*{_provenance(answer)}*")
     return "\n\n".join(parts) + "\n"
 
 
-def _opening(answer: Answer) -> str:
-    """What an answer says before its citations."""
-    return answer.text if answer.abstained or not answer.cited else answer.generated
+def _reading(answer: Answer) -> str:
+    """What the model makes of the rules, marked as its own."""
+    words = reading(answer.verdict, answer.generated)
+    return f"As {answer.model} reads it: {words}" if words else ""
 
 
 def _title(citation: Citation) -> str:

@@ -17,6 +17,7 @@ from index.errors import Action, Remedy, SticklerError
 
 DEFAULT = "qwen2.5-coder-1.5b"
 NONE = "none"
+NOT_HERE = "is not on this machine yet"
 BOOK = "book"  # what answers where a rule is asked for by number or name: no model at all
 
 Probabilities = Mapping[str, float]  # of the words that an answer may open with
@@ -98,7 +99,7 @@ def load(name: str) -> Model | None:
         path = catalog.find(name)
         if path is None:
             raise SticklerError(
-                f"The language model {name} is not on this machine yet",
+                f"The language model {name} {NOT_HERE}",
                 Remedy(Action.GET_MODEL, name),
             )
         return GgufModel(path, name=name)

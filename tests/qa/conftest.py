@@ -3,7 +3,7 @@
 import pytest
 
 from qa import batch
-from qa.batch.run import LocalEngine, Job, run
+from qa.batch.run import Job, LocalEngine, run
 from qa.batch.tables.source import open_source
 
 

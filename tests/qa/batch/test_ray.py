@@ -16,9 +16,9 @@ import pytest
 from eval import items
 from index.errors import SticklerError
 from qa.answer import Assistant
-from qa.batch.run import LocalEngine, Job, run
-from qa.journal import Outcome
 from qa.batch.ray_engine import RayEngine
+from qa.batch.run import Job, LocalEngine, run
+from qa.journal import Outcome
 from qa.settings import Settings
 
 QUESTIONS = [item.question for item in items.dev()[:48]]

@@ -97,7 +97,9 @@ def test_an_address_alone_takes_the_first_model(fake):
     one = fake(MODELS, FINE)
     model = load(one.address + "/")
     assert (model.name, model.context) == (f"a@{one.address}", 4096)
-    assert model.hash == ServerModel(f"a@{one.address}").hash != ServerModel(f"b@{one.address}").hash
+    assert (
+        model.hash == ServerModel(f"a@{one.address}").hash != ServerModel(f"b@{one.address}").hash
+    )
     assert len(model.hash) == 16
     assert text(model, ASK) == "Excess damage."
 

@@ -13,7 +13,22 @@ from index.errors import SticklerError
 from qa.models import Prompt, Request, load
 from qa.models.transformers_model import TransformersModel
 
-WORDS = "Yes No a creature with flying can block not the rule says that it".split()
+WORDS = [
+    "Yes",
+    "No",
+    "a",
+    "creature",
+    "with",
+    "flying",
+    "can",
+    "block",
+    "not",
+    "the",
+    "rule",
+    "says",
+    "that",
+    "it",
+]
 TEMPLATE = (
     "{% for message in messages %}<{{ message.role }}> {{ message.content }} {% endfor %}"
     "{% if add_generation_prompt %}<assistant> {% endif %}"
