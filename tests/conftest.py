@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))  # else 'index' could be found as the folder tests
 
 from index import library, store  # noqa: E402
 from index.editions import Rulebook  # noqa: E402
-from index.embedder import Embedder  # noqa: E402
+from index.embedder import DEFAULT, Embedder  # noqa: E402
 from index.searcher import Searcher  # noqa: E402
 
 os.environ["STICKLER_HOME"] = os.devnull  # what is read before a test starts is no user's either
@@ -35,8 +35,16 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def stickler(monkeypatch, capsys):
-    """Runs the command in this process; gives its exit code, output and errors."""
+def stickler(monkeypatch, capsys, embedder):
+    """Runs the command in this process; gives its exit code, output and errors.
+
+    The default embedding model is the one that all tests share.
+    """
+
+    def shared(name=DEFAULT):
+        return embedder if name == DEFAULT else Embedder(name)
+
+    monkeypatch.setattr("qa.resources.Embedder", shared)
 
     def run(*arguments):
         from cli.main import main
@@ -105,6 +113,12 @@ def built_home(
         patch.setenv("STICKLER_HOME", str(folder))
         store.build(book, embedder)
     return folder
+
+
+@pytest.fixture
+def shared_embeddings(built_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The built data folder: what is embedded for one test is there for the next."""
+    monkeypatch.setenv("STICKLER_HOME", str(built_home))
 
 
 @pytest.fixture(scope="session")

@@ -1,14 +1,15 @@
-"""What the tests of batches share: a stand-in for the assistant, and an output read back."""
+"""What the tests of batches share: a fake assistant and its engine, an output read back."""
 
 import json
 
 from index.errors import SticklerError
 from qa.answer import Answer
+from qa.batch.engines import LocalEngine
 from qa.settings import Settings
 
 
 class FakeAssistant:
-    """Stands in for an assistant where only the way of the rows matters; it notes what it hears."""
+    """Answers without any rules: for tests of what becomes of the rows. It records what it gets."""
 
     settings = Settings(model="none")
 
@@ -30,6 +31,17 @@ class FakeAssistant:
     @property
     def heard(self):
         return [question for call in self.calls for question in call]
+
+
+class FakeEngine(LocalEngine):
+    """Answers in this process with an assistant that has nothing loaded."""
+
+    def __init__(self, assistant, chunk, settings="1"):
+        super().__init__(assistant)
+        self.chunk, self._settings = chunk, settings
+
+    def made_with(self):
+        return {"settings": self._settings}
 
 
 def rows_of(path):

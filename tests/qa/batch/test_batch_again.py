@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from batches import FakeAssistant, rows_of
 
-from index.errors import SticklerError
-from qa import batch
+from index.errors import Action, Remedy, SticklerError
+from qa.batch.tables.writers import WRITERS
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_interrupted_it_goes_on_and_asks_nothing_twice(work, five, tmp_path):
@@ -41,18 +41,18 @@ def test_what_failed_before_the_interruption_is_asked_again(work, five):
     assert counts.failed == 0
 
 
-def test_other_settings_or_questions_need_a_restart(work, five, monkeypatch):
+def test_other_settings_or_questions_need_a_restart(work, five):
     with pytest.raises(KeyboardInterrupt):
         work(FakeAssistant(stop_after=1), five)
     with five.open("a") as file:
         file.write("six?\n")
-    with pytest.raises(SticklerError, match=r"\(questions\).*--restart"):
+    with pytest.raises(SticklerError, match=r"\(questions\)") as refusal:
         work(FakeAssistant(), five)
-    monkeypatch.setattr(batch, "made_with", lambda assistant: {"settings": "2"})
+    assert Remedy(Action.RESTART) in refusal.value.remedies
     with pytest.raises(SticklerError, match=r"\(settings, questions\)"):
-        work(FakeAssistant(), five)
+        work(FakeAssistant(), five, settings="2")
     again = FakeAssistant()
-    counts, _, _ = work(again, five, restart=True)
+    counts, _, _ = work(again, five, settings="2", restart=True)
     assert (len(again.heard), counts.answered) == (6, 6)
 
 
@@ -71,7 +71,7 @@ def test_a_failed_writing_keeps_the_answers(work, five, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setitem(batch.writers.WRITERS, "jsonl", full)
+        patch.setitem(WRITERS, "jsonl", full)
         with pytest.raises(SticklerError, match="No space left on device"):
             work(FakeAssistant(), five)
     assert {path.name for path in tmp_path.iterdir()} == {"in.txt", ".out.jsonl.journal"}
@@ -84,17 +84,16 @@ FULL_DISK = """
 import resource, sys
 from pathlib import Path
 sys.path[:0] = [{root!r}, {tests!r}]
-from batches import FakeAssistant
-from qa import batch
-batch.made_with = lambda assistant: {{"settings": "1"}}
+from batches import FakeAssistant, FakeEngine
+from index.errors import SticklerError
+from qa.batch.run import Job, run
 if sys.argv[3] != "0":
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)
 assistant = FakeAssistant()
-engine = batch.LocalEngine(assistant)
-engine.chunk = 7
+engine = FakeEngine(assistant, chunk=7)
 try:
-    batch.run(batch.Job(sys.argv[1], Path(sys.argv[2])), engine, lambda *_: None, print)
-except batch.SticklerError as error:
+    run(Job(sys.argv[1], Path(sys.argv[2])), engine, lambda *_: None, print)
+except SticklerError as error:
     print("Error:", error)
 print(len(assistant.heard))
 """

@@ -1,4 +1,4 @@
-"""What a spreadsheet has no room for: it is cut, marked, counted, and told at the end."""
+"""What a spreadsheet has no room for is cut, marked and counted."""
 
 import csv
 
@@ -8,8 +8,6 @@ from batches import FakeAssistant
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa import batch_command
-from qa.batch.run import Counts
 from qa.batch.tables.writers import CELL, CUT, fitting
 
 
@@ -54,16 +52,20 @@ def test_other_formats_cut_nothing(work, long, name):
     assert "y" * (CELL + 1) in out.read_text("utf-8")
 
 
-def test_the_command_says_at_its_end_what_was_cut(capsys, tmp_path):
-    out = tmp_path / "out.xlsx"
-    batch_command._Bar().end(Counts(answered=3, cut=2), out)
-    *_, last = capsys.readouterr().err.splitlines()
-    assert last == (
-        "2 cells are longer than a spreadsheet holds, cut off and marked so: write .csv or .jsonl "
+def test_the_command_says_at_its_end_what_was_cut(
+    stickler, long, tmp_path, built_home, monkeypatch
+):
+    monkeypatch.setenv("STICKLER_HOME", str(built_home))
+    out = str(tmp_path / "out.xlsx")
+    command = ("batch", str(long), "--model", "none", "--fields", "question,note", "-o")
+    code, _, err = stickler(*command, out)
+    assert code == 0
+    assert err.splitlines()[-1] == (
+        "1 cell is longer than a spreadsheet holds, cut off and marked so: write .csv or .jsonl "
         "to have it all."
     )
-    batch_command._Bar().end(Counts(answered=3), out)
-    assert "cell" not in capsys.readouterr().err
+    _, _, err = stickler(*command, out.replace(".xlsx", ".csv"))
+    assert "cell" not in err
 
 
 @given(

@@ -15,17 +15,19 @@ import pytest
 
 from eval import items
 from index.errors import SticklerError
-from qa.answer import Assistant
+from qa.assistant import Assistant
+from qa.batch.engines import LocalEngine
 from qa.batch.ray_engine import RayEngine
-from qa.batch.run import Job, LocalEngine, run
+from qa.batch.run import Job, run
 from qa.journal import Outcome
+from qa.resources import Resources
 from qa.settings import Settings
 
-QUESTIONS = [item.question for item in items.dev()[:48]]
+QUESTIONS = [item.question for item in items.dev()[:30]]
 SETTINGS = Settings(model="none")
 # Of the confidence the last digit may differ with the size of what is embedded together.
 FIELDS = "id,question,text,abstained,reason,citations,hits,model,error"
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 # The real thing, on clusters of this machine.
@@ -42,7 +44,9 @@ def expected(searcher, tmp_path):
     """What one process writes."""
     pytest.importorskip("ray", reason="ray is not installed")
     (tmp_path / "in.txt").write_text("\n".join(QUESTIONS))
-    counts = work(LocalEngine(Assistant(SETTINGS, searcher)), tmp_path, "plain.csv")
+    counts = work(
+        LocalEngine(Assistant(SETTINGS, Resources(searcher=searcher))), tmp_path, "plain.csv"
+    )
     return counts, (tmp_path / "plain.csv").read_text("utf-8")
 
 

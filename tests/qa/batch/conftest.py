@@ -1,26 +1,18 @@
-"""What the tests of answers, batches and tables share."""
+"""What the tests of batches and tables share."""
 
 import pytest
+from batches import FakeEngine
 
-from qa import batch
-from qa.batch.run import Job, LocalEngine, run
+from qa.batch.run import Job, run
 from qa.batch.tables.source import open_source
 
 
 @pytest.fixture
-def kept_embeddings(built_home, monkeypatch):
-    """The index's own data folder: what is embedded for one test is there for the next."""
-    monkeypatch.setenv("STICKLER_HOME", str(built_home))
+def work(tmp_path):
+    """Runs a batch with a fake assistant; gives its counts, its notes and the output's path."""
 
-
-@pytest.fixture
-def work(tmp_path, monkeypatch):
-    """Runs a batch over a stand-in; gives its counts, what was noted and the output's rows."""
-    monkeypatch.setattr(batch, "made_with", lambda assistant: {"settings": "1"})
-
-    def do(assistant, source, out="out.jsonl", chunk=2, **options):
-        engine = LocalEngine(assistant)
-        engine.chunk = chunk
+    def do(assistant, source, out="out.jsonl", chunk=2, settings="1", **options):
+        engine = FakeEngine(assistant, chunk, settings)
         notes = []
         job = Job(str(source), tmp_path / out, **options)
         counts = run(job, engine, lambda done, total: None, notes.append)
