@@ -3,6 +3,7 @@
 Run as: stickler eval run --set dev --model none -o runs/dev
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -76,6 +77,9 @@ def run_sets(
     variant: Annotated[
         str, typer.Option(help="The variant of search: default, fused, dense or bm25.")
     ] = "default",
+    verdicts_only: Annotated[
+        bool, typer.Option("--verdicts-only", help="Yes or no alone, no sentences: quicker.")
+    ] = False,
     restart: Annotated[
         bool, typer.Option("--restart", help="Start over, without what an earlier run left.")
     ] = False,
@@ -85,6 +89,8 @@ def run_sets(
     from eval.run import Plan, Runner
 
     plan = Plan(tuple(sets.split(",")), model, embedder, limit, rules, variant)
+    if verdicts_only:
+        plan = replace(plan, answer_tokens=0)
     runner = Runner(plan, _resources(embedder))
     _show(runner.run(out, restart, progress_bar("Asking")), as_json)
 
@@ -188,11 +194,24 @@ def agree(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
 
 
 @eval_app.command("calibrate")
-def calibrate(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
-    """Fit when to answer and what confidence to show; writes qa/confidence.json."""
-    from eval.calibrate import fit
+def calibrate(
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="Fit how sure this model's yes or no is instead."),
+    ] = None,
+    embedder: EmbedderName = EMBEDDER,
+    limit: Annotated[int | None, typer.Option(min=40, help="Questions to fit on.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Fit when to answer and what confidence to show: qa/confidence.json, qa/verdict.json."""
+    from eval import calibrate, verdict_calibration
 
-    report = fit(_resources(embedder))
+    resources = _resources(embedder)
+    if model is None:
+        report = calibrate.fit(resources)
+    else:
+        bar = progress_bar("Asking")
+        report = {"verdict": verdict_calibration.fit(resources, model, limit, bar)}
     lines = [
         f"{table}: {what:22} {figure} of {figure.items}"
         for table, figures in report.items()

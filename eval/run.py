@@ -54,11 +54,12 @@ class Plan:
     limit: int | None = None  # items of each set
     rules: str = "found"  # that a model is shown: one of RULES
     variant: str = "default"  # of search
+    answer_tokens: int = Settings().answer_tokens  # 0: only verdicts, no sentences
 
     @property
     def settings(self) -> Settings:
         """What the questions are asked with."""
-        return Settings(self.model, self.embedder)
+        return Settings(self.model, self.embedder, answer_tokens=self.answer_tokens)
 
 
 @dataclass(frozen=True, slots=True)

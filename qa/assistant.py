@@ -174,6 +174,22 @@ class Assistant:
                 answers[at] = self._add_generated(drafts[at], question, generation, shown, model)
         return answers
 
+    def read_many(self, drafts: Sequence[Draft]) -> list[models.Probabilities | None]:
+        """How likely the model opens its answer to each draft with yes and with no.
+
+        None for a refusal, and where the model tells nothing.
+        """
+        model = self.model
+        asked = [at for at, draft in enumerate(drafts) if draft.is_open and model]
+        requests = [
+            replace(self._request(drafts[at].answer.question, drafts[at].rules, model)[0], limit=0)
+            for at in asked
+            if model
+        ]
+        found = model.generate(requests) if model and requests else []
+        by_place = {at: each.probabilities for at, each in zip(asked, found, strict=True)}
+        return [by_place.get(at) for at in range(len(drafts))]
+
     def _speaker(self) -> tuple[models.Model | None, str | None]:
         """The model that speaks, and what is to be said where the default one cannot be had."""
         if not self.settings.speaks:
