@@ -99,7 +99,7 @@ def _held_out(inputs: "Array", yes: "Array") -> "Array":
 
 
 def _threshold(confidence: "Array", right: "Array") -> float:
-    """The lowest confidence above which enough verdicts are right; 1.01, never, if there is none."""
+    """The lowest confidence above which enough verdicts are right; 1.01 (never) if none is."""
     import numpy as np
 
     order = np.argsort(-confidence)
