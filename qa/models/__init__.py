@@ -93,20 +93,18 @@ def load(name: str) -> Model | None:
 
     if name == NONE:
         return None
-    if name in catalog.catalog():
-        from qa.models.gguf import GgufModel
-
-        path = catalog.find(name)
-        if path is None:
-            raise SticklerError(
-                f"The language model {name} {NOT_HERE}",
-                Remedy(Action.GET_MODEL, name),
-            )
-        return GgufModel(path, name=name)
     if "://" in name:
         from qa.models.server import ServerModel
 
         return ServerModel(name)
+    if path := catalog.find(name):
+        from qa.models.gguf import GgufModel
+
+        return GgufModel(path, name=name)
+    if known := catalog.known(name):
+        raise SticklerError(
+            f"The language model {known.name} {NOT_HERE}", Remedy(Action.GET_MODEL, known.name)
+        )
     if name.endswith(".gguf"):
         from qa.models.gguf import GgufModel
 

@@ -13,7 +13,6 @@ from typing import Any
 from index.errors import SticklerError
 from qa.models import model_files
 
-DEFAULT = "qwen2.5-coder-1.5b"
 BY_HAND = "placed by hand"
 HUB_CACHE = "Hugging Face cache"
 
