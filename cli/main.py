@@ -24,6 +24,7 @@ COMMANDS = {  # in the order of the help page, each with its module
     "search": "cli.search",
     "rules": "cli.rules",
     "index": "cli.index",
+    "model": "cli.model",
     "doctor": "cli.doctor",
     "eval": "cli.eval",
     "tune": "cli.tune",
