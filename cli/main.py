@@ -3,46 +3,54 @@
 Run as: stickler rules show 702.19b
 """
 
+import importlib
 import io
 import os
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-import cli.ask
-import cli.batch
-import cli.doctor
-import cli.eval
-import cli.index
-import cli.model
-import cli.rules
-import cli.search
-import cli.serve
-import cli.tune
 from cli.remedies import phrase
 from cli.terminal import fail
 from index.errors import SticklerError
 
-app = typer.Typer(
-    help="Answers questions about a numbered rulebook, on your own machine, citing every rule.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-app.add_typer(cli.ask.app)
-app.add_typer(cli.batch.app)
-app.add_typer(cli.serve.app)
-app.add_typer(cli.search.app)
-app.add_typer(cli.rules.app)
-app.add_typer(cli.index.app)
-app.add_typer(cli.model.app)
-app.add_typer(cli.doctor.app)
-app.add_typer(cli.eval.app)
-app.add_typer(cli.tune.app)
+COMMANDS = {  # in the order of the help page, each with its module
+    "ask": "cli.ask",
+    "chat": "cli.ask",
+    "batch": "cli.batch",
+    "serve": "cli.serve",
+    "search": "cli.search",
+    "rules": "cli.rules",
+    "index": "cli.index",
+    "model": "cli.model",
+    "doctor": "cli.doctor",
+    "eval": "cli.eval",
+    "tune": "cli.tune",
+}
 
 
-@app.callback()
+def make_app(arguments: Sequence[str]) -> typer.Typer:
+    """The command `stickler` for these arguments.
+
+    It holds only the subcommand that they call, so that a light one starts fast, or all where they
+    call none.
+    """
+    app = typer.Typer(
+        help="Answers questions about a numbered rulebook, on your own machine, citing every rule.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(options)
+    called = next((argument for argument in arguments if argument != "--debug"), "")
+    modules = [COMMANDS[called]] if called in COMMANDS else dict.fromkeys(COMMANDS.values())
+    for module in modules:
+        app.add_typer(importlib.import_module(module).app)
+    return app
+
+
 def options(
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback on errors.")] = False,
 ) -> None:
@@ -51,12 +59,13 @@ def options(
 
 def main() -> None:
     """Run a command; an error is one sentence and exit code 1, a traceback only with --debug."""
-    debug = "--debug" in sys.argv[1:]
+    arguments = sys.argv[1:]
+    debug = "--debug" in arguments
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a narrow terminal shows ? for what it lacks
     try:
-        app(standalone_mode=True)
+        make_app(arguments)()
     except SticklerError as error:
         if debug:
             raise

@@ -17,7 +17,7 @@ PHRASES = {
     Action.LIST_DOCUMENTS: "'stickler rules documents' lists what can be removed",
     Action.NAME_EDITION: "name the day with '--edition YYYY-MM-DD'",
     Action.BUILD_INDEX: "run 'stickler index build[ --embedder {value}]'",
-    Action.TUNE: "tune it again with 'stickler tune[ {value}]'",
+    Action.TUNE: "tune again with 'stickler tune[ {value}]'",
     Action.GET_MODEL: "get it with 'stickler model get[ {value}]'",
     Action.CHOOSE_MODEL: "choose another --model",
     Action.CHOOSE_NO_MODEL: "use '--model none'",

@@ -199,12 +199,13 @@ class Service:
         What failed to load is tried again. The embedded model may fail: then the assistant
         answers without it, and says why.
         """
-        search = self.resources.load_search(retry=True)
-        yield from self._wait(search, stop)
+        yield from self._wait(self.resources.load_search(retry=True), stop)
+        if stop.is_set():
+            return None
+        resources = self.resources.snapshot()
         if uses_model(settings):
-            model = self.resources.load_model(settings.model, retry=True)
-            yield from self._wait(model, stop, SticklerError)
-        return None if stop.is_set() else Assistant(settings, self.resources.snapshot())
+            yield from self._wait(self.resources.load_model(settings.model, retry=True), stop)
+        return None if stop.is_set() else Assistant(settings, resources)
 
     def queue_for(self, settings: Settings) -> Queue:
         """Where those wait who ask with these settings."""
@@ -245,20 +246,18 @@ class Service:
         building = f"Building the index: {done} of {total} passages"
         self._loading = building if done < total else _LOADING
 
-    def _wait(
-        self,
-        loading: "Future[Any]",
-        stop: threading.Event,
-        ignore: type[Exception] | tuple[()] = (),
-    ) -> Iterator[Waiting]:
-        """Say what is being loaded until it is; raises why it could not be, if not to `ignore`."""
+    def _wait(self, loading: "Future[Any]", stop: threading.Event) -> Iterator[Waiting]:
+        """Say what is being loaded until it is, or until stopped.
+
+        A SticklerError is left to whoever uses the part; any other failure is raised as one.
+        """
         while not loading.done() and not stop.is_set():
             wait([loading], _POLL)
             if not loading.done():
                 yield Waiting(self.state.message)
         error = loading.exception() if loading.done() else None
-        if error is not None and not isinstance(error, ignore):
-            raise as_stickler_error(error) from None
+        if error is not None and not isinstance(error, SticklerError):
+            raise as_stickler_error(error)
 
 
 def uses_model(settings: Settings) -> bool:

@@ -3,8 +3,9 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import texts
@@ -17,6 +18,9 @@ from index import library, store  # noqa: E402
 from index.editions import Rulebook  # noqa: E402
 from index.embedder import DEFAULT, Embedder  # noqa: E402
 from index.searcher import Searcher  # noqa: E402
+
+if TYPE_CHECKING:
+    from index.embedder import Vectors
 
 os.environ["STICKLER_HOME"] = os.devnull  # what is read before a test starts is no user's either
 settings.register_profile("stickler", deadline=None, derandomize=True, database=None)
@@ -96,10 +100,23 @@ def embeddings(request: pytest.FixtureRequest) -> Path:
     return Path(request.config.cache.mkdir("embeddings"))
 
 
+class SharedEmbedder(Embedder):
+    """The default embedding model; it encodes the tokens of a rule once for all tests."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known: dict[str, Vectors] = {}
+
+    def token_vectors(self, texts: Sequence[str]) -> "list[Vectors]":
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known.update(zip(new, super().token_vectors(new), strict=True))
+        return [self._known[text] for text in texts]
+
+
 @pytest.fixture(scope="session")
 def embedder() -> Embedder:
     """The default embedding model, loaded once."""
-    return Embedder()
+    return SharedEmbedder()
 
 
 @pytest.fixture(scope="session")

@@ -17,10 +17,11 @@ import app  # noqa: E402
 from page.service import Service  # noqa: E402
 
 QUESTION = "Can a creature with reach block my flyer?"
-LARGEST = 250_000  # bytes
+MAX_BYTES = 250_000
 
 
-def asked(browser: Browser, url: str, width: int, height: int) -> Page:
+def ask(browser: Browser, url: str, width: int, height: int) -> Page:
+    """A page of this size with an answered question."""
     page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
     page.set_default_timeout(120_000)  # the models are still loading
     page.goto(f"{url}?__theme=light")
@@ -33,12 +34,13 @@ def asked(browser: Browser, url: str, width: int, height: int) -> Page:
     return page
 
 
-def taken(page: Page, name: str) -> None:
+def take(page: Page, name: str) -> None:
+    """Write a picture of the page, which may not be too large for a README."""
     path = ROOT / "screenshots" / name
     path.parent.mkdir(exist_ok=True)
     page.screenshot(path=path)
     size = path.stat().st_size
-    assert size <= LARGEST, f"{path} has {size} bytes, more than {LARGEST}"
+    assert size <= MAX_BYTES, f"{path} has {size} bytes, more than {MAX_BYTES}"
 
 
 def main() -> None:
@@ -46,11 +48,11 @@ def main() -> None:
     try:
         with sync_playwright() as playwright:
             browser = launch(playwright)
-            desk = asked(browser, str(demo.local_url), 1280, 800)
-            taken(desk, "desktop.png")
-            phone = asked(browser, str(demo.local_url), 390, 844)
+            desk = ask(browser, str(demo.local_url), 1280, 800)
+            take(desk, "desktop.png")
+            phone = ask(browser, str(demo.local_url), 390, 844)
             phone.evaluate("window.scrollTo(0, 0)")
-            taken(phone, "phone.png")
+            take(phone, "phone.png")
             browser.close()
     finally:
         demo.close(verbose=False)

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from browser import launch as launch_browser
+from fakes import SlowModel
 from playwright.sync_api import Browser, expect, sync_playwright
-from slow import Slow
 
 import app
 from index.searcher import Searcher
 from page.service import Service
+from qa.resources import Resources
 from qa.settings import Settings
 
 
@@ -19,20 +20,21 @@ from qa.settings import Settings
 def shared_home(built_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder like a user's, with the index: the server keeps it while the tests run."""
     folder = tmp_path_factory.mktemp("page") / "stickler"
-    shutil.copytree(built_home, folder)
+    shutil.copytree(built_home, folder, symlinks=True)
     return folder
 
 
 @pytest.fixture(scope="session")
-def slow() -> Slow:
-    return Slow()
+def slow() -> SlowModel:
+    return SlowModel()
 
 
 @pytest.fixture(scope="session")
-def service(searcher: Searcher, slow: Slow) -> Service:
-    """The real search; the model that speaks is slow, to be stopped, and speaks when told to."""
-    searcher.search("what is loaded when it is first needed should not be waited for later")
-    return Service(Settings(model="slow", show_generated=False), load=lambda _: slow, searcher=searcher)
+def service(searcher: Searcher, slow: SlowModel) -> Service:
+    """The real search; the model is slow, to be stopped, and its sentences are off at first."""
+    searcher.search(["loads now what no test should wait for later"])
+    resources = Resources(searcher=searcher, load_model=lambda name: slow)
+    return Service(Settings(model="slow", show_generated=False), resources=resources)
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +49,7 @@ def url(service: Service, shared_home: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Not for the whole session: while it is open no other test can run an event loop."""
-    expect.set_options(timeout=15_000)
+    expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         browser = launch_browser(playwright)
         yield browser

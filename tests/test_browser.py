@@ -1,7 +1,10 @@
 """The browser that `make test` finds or installs for the page's tests really runs."""
 
+import pytest
 from browser import launch
 from playwright.sync_api import sync_playwright
+
+pytestmark = pytest.mark.browser
 
 
 def test_the_browser_opens_a_page_and_runs_its_script():

@@ -17,11 +17,15 @@ from gradio_client.exceptions import AppError
 from playwright.sync_api import expect
 
 import app
+from index.errors import SticklerError
 from page import endpoints
-from page.middleware import LARGEST_UPLOAD
+from page.middleware import MAX_UPLOAD
 from page.service import Service
+from qa.resources import Resources
+from qa.settings import Settings
 
 pytest_plugins = ["serving"]
+pytestmark = pytest.mark.browser
 REACH = "Can a creature with reach block my flyer?"
 
 
@@ -49,12 +53,13 @@ def post(url: str, path: str, body: object) -> dict[str, object]:
 
 
 def test_the_endpoints_are_those_named_and_documented(client):
-    told = client.view_api(return_format="dict", print_info=False)
-    assert told["unnamed_endpoints"] == {}
-    assert set(told["named_endpoints"]) == {f"/{name}" for name in endpoints.NAMES}
+    described = client.view_api(return_format="dict", print_info=False)
+    assert described["unnamed_endpoints"] == {}
+    assert set(described["named_endpoints"]) == {f"/{name}" for name in endpoints.NAMES}
     with urllib.request.urlopen(f"{client.src}gradio_api/info", timeout=30) as answer:
         named = json.load(answer)["named_endpoints"]
     assert "checked citations" in named["/ask"]["description"]
+    assert "show_generated" in [each["parameter_name"] for each in named["/ask"]["parameters"]]
 
 
 def test_a_program_looks_up_searches_and_asks(client):
@@ -68,8 +73,8 @@ def test_a_program_looks_up_searches_and_asks(client):
 
 
 def test_a_program_gets_evidence_first_then_words_and_can_cancel(client, slow):
-    slow.reset()
-    job = client.submit(REACH, words=True, api_name="/ask")
+    slow.ended.clear()
+    job = client.submit(REACH, show_generated=True, api_name="/ask")
     seen = []
     for answer in job:
         seen.append(answer)
@@ -97,7 +102,7 @@ def test_plain_http_streams_too(url):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "why"),
     [
         ({"question": ""}, "empty"),
         ({"question": "x" * 4001}, "at most 4000"),
@@ -105,8 +110,8 @@ def test_plain_http_streams_too(url):
         ({"question": "x", "rules": 99}, "choose 2 to 8"),
     ],
 )
-def test_a_wrong_question_is_one_sentence(client, wrong, told):
-    with pytest.raises(AppError, match=told):
+def test_a_wrong_question_is_one_sentence(client, wrong, why):
+    with pytest.raises(AppError, match=why):
         client.predict(**wrong, api_name="/ask")
 
 
@@ -146,7 +151,7 @@ def test_an_event_of_the_page_is_no_endpoint(url):
 def test_an_upload_that_is_too_large_is_refused(url):
     boundary = "x"
     head = f'--{boundary}\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
-    body = head.encode() + b"a" * (LARGEST_UPLOAD + 10) + f"\r\n--{boundary}--\r\n".encode()
+    body = head.encode() + b"a" * (MAX_UPLOAD + 10) + f"\r\n--{boundary}--\r\n".encode()
     kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
     request = urllib.request.Request(f"{url}gradio_api/upload", data=body, headers=kind)
     with pytest.raises(urllib.error.HTTPError, match="413"):
@@ -154,9 +159,11 @@ def test_an_upload_that_is_too_large_is_refused(url):
 
 
 def test_twenty_clients_at_once_each_get_their_own_answer(url, service):
-    rules = [rule.number for rule in service.book.current.rules if len(rule.text) > 80][:60:3]
+    rules = [rule.number for rule in service.resources.book.current.rules if len(rule.text) > 80][
+        :60:3
+    ]
     assert len(rules) == 20
-    questions = [f"what about {service.book.current.rule(n).text[:60]}" for n in rules]
+    questions = [f"what about {service.resources.book.current.rule(n).text[:60]}" for n in rules]
 
     def one(question: str) -> tuple[str, int]:
         event = post(url, "call/v2/ask", {"question": question})
@@ -168,12 +175,11 @@ def test_twenty_clients_at_once_each_get_their_own_answer(url, service):
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(one, questions))
     assert answers == [(question, 10) for question in questions]
-    assert not service._stops
-    assert all(not line._waiting for line in service._lines.values())
+    assert len(service.queue_for(service.defaults)) == 0
 
 
 def test_on_a_network_a_password_is_asked_for_and_models_are_not_free(searcher, browser):
-    service = Service(any_model=False, uploads=False, searcher=searcher)
+    service = Service(any_model=False, uploads=False, resources=Resources(searcher=searcher))
     demo = app.launch(service, auth="ana:secret", wait=False)
     try:
         url = str(demo.local_url)
@@ -200,25 +206,41 @@ def test_on_a_network_a_password_is_asked_for_and_models_are_not_free(searcher, 
         demo.close(verbose=False)
 
 
-def test_the_command_serves_until_it_is_ended(home, tmp_path):
+def test_an_edition_that_is_not_there_is_an_error_before_anything_is_served():
+    with pytest.raises(SticklerError, match="There is no edition 1999-01-01 here"):
+        app.serve(Settings(edition="1999-01-01"))
+
+
+def test_the_script_serves_until_it_is_ended_and_asks_for_the_password_of_the_environment(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, str(Path(app.__file__)), "--port", str(port), "--edition"]
-    own = {**os.environ, "TMPDIR": str(tmp_path)}
-    wrong = subprocess.run(
-        [*command, "1999-01-01"], env=own, capture_output=True, text=True, timeout=60
-    )
-    assert (wrong.returncode, wrong.stdout) == (1, "")
-    assert wrong.stderr.startswith("Error: There is no edition 1999-01-01 here")
+    own = {
+        **os.environ,
+        "TMPDIR": str(tmp_path),
+        "GRADIO_SERVER_PORT": str(port),
+        "STICKLER_AUTH": "ana:secret",
+    }
+    command = [sys.executable, str(Path(app.__file__))]
     with subprocess.Popen(
-        [*command, "2009-10-01"], env=own, cwd=tmp_path, stdout=subprocess.PIPE, text=True
+        command, env=own, cwd=tmp_path, stdout=subprocess.PIPE, text=True
     ) as process:
         line = process.stdout.readline()
         assert line == f"Stickler is at http://127.0.0.1:{port}/ (Ctrl+C ends it).\n"
-        (rule,) = Client(line.split()[3], verbose=False).predict("702.17b", api_name="/rule")
+        url = line.split()[3]
+        assert refused(url, "config") == 401
+        client = Client(url, auth=("ana", "secret"), verbose=False)
+        (rule,) = client.predict("702.17b", api_name="/rule")
         assert rule["number"] == "702.17b"
         assert list(tmp_path.glob("stickler-*"))
         process.terminate()
         process.wait(30)
     assert list(tmp_path.iterdir()) == []  # nothing is left, no .gradio either
+
+
+def test_a_password_that_is_none_ends_the_script_with_one_sentence(tmp_path):
+    own = {**os.environ, "TMPDIR": str(tmp_path), "STICKLER_AUTH": "ana"}
+    command = [sys.executable, str(Path(app.__file__))]
+    wrong = subprocess.run(command, env=own, capture_output=True, text=True, timeout=60)
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert wrong.stderr.startswith("Error: The password is not USER:PASSWORD")

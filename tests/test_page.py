@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from texts import small_release
 
 pytest_plugins = ["serving"]
+pytestmark = pytest.mark.browser
 REACH = "Can a creature with reach block my flyer?"
 
 HOSTILE = (
@@ -38,7 +39,7 @@ def outside() -> list[str]:
 def page(browser: Browser, url: str, outside: list[str]) -> Iterator[Page]:
     """A page at a desk whose network is cut: nothing but the server can be reached."""
     context = browser.new_context(viewport=DESK, accept_downloads=True)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(30_000)
 
     def cut(route):
         if route.request.url.startswith((url, "data:", "blob:")):
@@ -74,8 +75,8 @@ def ask(page: Page, question: str) -> None:
     page.locator(f'.turn[data-turn="{before}"] :is(.foot, .failure)').wait_for()
 
 
-def speak(page: Page) -> None:
-    """Turn the model's words on."""
+def show_generated(page: Page) -> None:
+    """Have the model's sentences shown."""
     page.get_by_role("button", name="Settings").click()
     page.get_by_label("Show the model's own sentences").check()
     page.get_by_role("button", name="Settings").click()
@@ -112,9 +113,9 @@ def test_a_citation_brings_its_card_into_view_also_of_an_earlier_answer(page, ur
     expect(page.locator(".evidence")).to_have_attribute("data-turn", "0")
 
 
-def test_stop_stops_the_model_and_leaves_the_evidence(page, url, slow, service):
-    slow.reset()
-    speak(opened(page, url))
+def test_stop_stops_the_model_and_leaves_the_evidence(page, url, slow):
+    slow.ended.clear()
+    show_generated(opened(page, url))
     box = page.get_by_label("Question")
     box.fill(REACH)
     box.press("Enter")
@@ -124,14 +125,13 @@ def test_stop_stops_the_model_and_leaves_the_evidence(page, url, slow, service):
     expect(page.locator(".note").first).to_have_text("Stopped: the model did not finish.")
     assert slow.ended.wait(10)
     expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
-    assert not service._stops
 
 
-def test_who_leaves_while_the_model_speaks_frees_it(browser, url, slow, service):
-    slow.reset()
+def test_who_leaves_while_the_model_writes_frees_it(browser, url, slow):
+    slow.ended.clear()
     context = browser.new_context()
     left = context.new_page()
-    speak(opened(left, url))
+    show_generated(opened(left, url))
     left.get_by_label("Question").fill(REACH)
     left.get_by_label("Question").press("Enter")
     expect(left.locator(".draft")).to_contain_text("word")
@@ -143,10 +143,10 @@ def test_a_reference_opens_in_place_and_then_in_the_rules(page, url):
     ask(opened(page, url), REACH)
     reference = page.locator('[id="card-702.17b"] a[data-rule="702.9"]')
     reference.click()
-    glance = page.get_by_role("region", name="Rule 702.9")
-    expect(glance).to_contain_text("Flying is an evasion ability.")
+    peek = page.get_by_role("region", name="Rule 702.9")
+    expect(peek).to_contain_text("Flying is an evasion ability.")
     expect(reference).to_have_attribute("aria-expanded", "true")
-    glance.get_by_role("link", name="Open in the rules").click()
+    peek.get_by_role("link", name="Open in the rules").click()
     expect(page.get_by_role("tab", name="Rules")).to_have_attribute("aria-selected", "true")
     expect(page.locator(".rule-page h2")).to_have_text("702.9 Flying")
     assert page.url == f"{url}?rule=702.9"
@@ -204,8 +204,9 @@ def test_a_phone_shows_everything_in_its_width_evidence_below(browser, url, sche
     ask(page, "does my trampler need to kill both blockers?")
     dark = page.evaluate("document.body.classList.contains('dark')")
     assert dark == (scheme == "dark")
-    talk, evidence = page.locator(".talk").bounding_box(), page.locator(".evidence").bounding_box()
-    assert evidence["y"] > talk["y"] + talk["height"]
+    conversation = page.locator(".conversation").bounding_box()
+    evidence = page.locator(".evidence").bounding_box()
+    assert evidence["y"] > conversation["y"] + conversation["height"]
     wide = "[document.documentElement.scrollWidth, window.innerWidth]"
     assert page.evaluate(wide) == [390, 390]
     page.locator(".evidence .open").first.click()
@@ -260,8 +261,8 @@ def test_axe_finds_nothing_serious_in_light_and_dark(page, url):
 def test_hostile_questions_are_shown_as_text(page, url):
     ask(opened(page, url), HOSTILE)
     ask(page, f"does trample {HOSTILE} work?")
-    expect(page.locator(".asked").first).to_have_text(HOSTILE)
-    assert page.locator(".talk img, .evidence img").count() == 0
+    expect(page.locator(".question").first).to_have_text(HOSTILE)
+    assert page.locator(".conversation img, .evidence img").count() == 0
 
 
 def test_votes_are_written_and_conversations_saved(page, url, home):
@@ -293,7 +294,7 @@ def test_an_answer_is_copied_with_its_citations(page, url):
 
 
 def test_a_text_that_is_added_is_read_first_then_answers(page, url, tmp_path, service):
-    before = service.book
+    before = service.resources.book
     wrong, right = tmp_path / "shopping.txt", tmp_path / "rules.txt"
     wrong.write_text("eggs, flour and milk", encoding="utf-8")
     day = small_release("June 7, 2008")
@@ -303,7 +304,7 @@ def test_a_text_that_is_added_is_read_first_then_answers(page, url, tmp_path, se
     chooser = page.locator("input[type=file]")
     chooser.set_input_files(wrong)
     expect(page.get_by_test_id("toast-body")).to_contain_text("not a rulebook")
-    assert service.book is before
+    assert service.resources.book is before
     chooser.set_input_files(right)
     expect(page.locator("[role=status]", has_text="Added the edition 2008-06-07")).to_be_visible()
     expect(page.locator(".documents")).to_contain_text("rules.txt")

@@ -15,11 +15,13 @@ from gradio_client.exceptions import AppError
 from playwright.sync_api import Page, expect
 
 from eval import items
-from eval.run import Runner, open_run
-from page import batching
-from page.middleware import LARGEST_UPLOAD
+from eval.examiner import Examiner
+from eval.run import open_run
+from page import batch_jobs
+from page.middleware import MAX_UPLOAD
 
 pytest_plugins = ["serving"]
+pytestmark = pytest.mark.browser
 
 home, outside, page = test_page.home, test_page.outside, test_page.page
 QUESTIONS = [item.question for item in items.dev()[:64]]
@@ -52,12 +54,12 @@ class Chunks:
 def chunks(monkeypatch: pytest.MonkeyPatch) -> Chunks:
     counted = Chunks()
 
-    def answered(assistant, chunk, real=batching.answered):
+    def answered(assistant, chunk, real=batch_jobs.answered):
         assert counted.free.acquire(timeout=20)
         counted.asked.extend(chunk)
         return real(assistant, chunk)
 
-    monkeypatch.setattr(batching, "answered", answered)
+    monkeypatch.setattr(batch_jobs, "answered", answered)
     return counted
 
 
@@ -96,13 +98,13 @@ def test_a_program_has_a_list_of_questions_answered(url):
     assert rows[2]["model"] == "book"
     with pytest.raises(AppError, match="send 1 to 100"):
         client.predict(["x"] * 101, api_name="/batch")
-    told = client.view_api(return_format="dict", print_info=False)["named_endpoints"]["/batch"]
-    assert told["parameters"][0]["parameter_name"] == "questions"
+    described = client.view_api(return_format="dict", print_info=False)["named_endpoints"]
+    assert described["/batch"]["parameters"][0]["parameter_name"] == "questions"
 
 
-def test_a_file_is_answered_stopped_gone_on_with_and_downloaded(page, url, upload, chunks):
+def test_a_file_is_answered_stopped_resumed_and_downloaded(page, url, upload, chunks):
     choose(tab(page, url, "Batch"), upload)
-    expect(page.locator("#batch-told")).to_contain_text("64 questions. Choose the column")
+    expect(page.locator("#batch-summary")).to_contain_text("64 questions. Choose the column")
     go = page.get_by_role("button", name="Answer the questions")
     expect(go).to_be_disabled()
     page.get_by_label("Column with the questions").click()
@@ -110,16 +112,16 @@ def test_a_file_is_answered_stopped_gone_on_with_and_downloaded(page, url, uploa
     expect(go).to_be_enabled()
     go.click()
     chunks.allow(2)
-    far = page.locator("#batch-far")
-    expect(far).to_contain_text("32 of 64")
-    expect(page.locator(".preview .asked").first).to_have_text(QUESTIONS[0])
+    progress = page.locator("#batch-progress")
+    expect(progress).to_contain_text("32 of 64")
+    expect(page.locator(".preview .question").first).to_have_text(QUESTIONS[0])
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Cancel")).to_be_disabled()
     chunks.allow(1)  # the one that is under way
-    expect(far).to_contain_text("Stopped: 48 of 64 are answered, and kept.")
-    page.get_by_role("button", name="Go on").click()
+    expect(progress).to_contain_text("Stopped: 48 of 64 are answered, and kept.")
+    page.get_by_role("button", name="Resume").click()
     chunks.allow(100)
-    expect(far).to_contain_text("Done:")
+    expect(progress).to_contain_text("Done:")
     assert sorted(chunks.asked) == sorted(set(QUESTIONS))
     with downloaded(page, "mine-answers.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -138,7 +140,7 @@ def test_a_file_is_answered_stopped_gone_on_with_and_downloaded(page, url, uploa
     expect(page.locator(".preview .peek h4")).to_be_visible()
 
 
-def test_who_leaves_stops_the_batch_and_leaves_no_folder(browser, url, upload, chunks, service):
+def test_who_leaves_stops_the_batch_and_leaves_no_folder(browser, url, upload, chunks):
     context = browser.new_context()
     left = tab(context.new_page(), url, "Batch")
     upload.write_text("\n".join(QUESTIONS), encoding="utf-8")
@@ -146,16 +148,15 @@ def test_who_leaves_stops_the_batch_and_leaves_no_folder(browser, url, upload, c
     choose(left, plain)
     left.get_by_role("button", name="Answer the questions").click()
     chunks.allow(1)
-    expect(left.locator("#batch-far")).to_contain_text("16 of 64")
+    expect(left.locator("#batch-progress")).to_contain_text("16 of 64")
     ours = Path(os.environ["GRADIO_TEMP_DIR"])
     assert list(ours.glob("work-*"))
     context.close()
     chunks.allow(1)
     for _ in range(200):
-        if not service._stops and not list(ours.glob("work-*")):
+        if not list(ours.glob("work-*")):
             break
         time.sleep(0.1)
-    assert not service._stops
     assert not list(ours.glob("work-*"))
     assert len(chunks.asked) <= 32
 
@@ -164,10 +165,10 @@ def test_a_file_that_cannot_be_used_is_one_sentence_in_the_tab(page, url, tmp_pa
     wrong = tmp_path / "wrong.xlsx"
     wrong.write_bytes(b"no workbook")
     choose(tab(page, url, "Batch"), wrong)
-    expect(page.locator("#batch-told [role=alert]")).to_contain_text("wrong.xlsx cannot be read")
+    expect(page.locator("#batch-summary [role=alert]")).to_contain_text("wrong.xlsx cannot be read")
     expect(page.get_by_role("button", name="Answer the questions")).to_be_disabled()
     large = tmp_path / "large.txt"
-    large.write_bytes(b"x" * (LARGEST_UPLOAD + 1))
+    large.write_bytes(b"x" * (MAX_UPLOAD + 1))
     page.locator("#batch-file").get_by_label("Remove this file").or_(
         page.locator("#batch-file").get_by_label("Clear")
     ).first.click()
@@ -181,7 +182,7 @@ def test_an_evaluation_shows_figures_a_plot_and_what_went_wrong(page, url, home)
     count.fill("40")  # enough for some to go wrong
     count.press("Tab")
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator("#evaluate-far")).to_contain_text("Done: 40 items.", timeout=60_000)
+    expect(page.locator("#evaluate-progress")).to_contain_text("Done: 40 items.", timeout=60_000)
     expect(page.locator(".figures th", has_text="hit@10").first).to_be_visible()
     expect(page.locator(".plots svg").first).to_be_visible()
     page.locator(".wrong summary").first.click()
@@ -191,38 +192,38 @@ def test_an_evaluation_shows_figures_a_plot_and_what_went_wrong(page, url, home)
     expect(page.locator(".wrong .peek h4")).to_be_visible()
     assert page.url == url  # it opened in place
     (run,) = (home / "runs").iterdir()
-    assert run.name.endswith("-players")
+    assert run.name.endswith("-dev")
     tab(page, url, "Evaluate")  # later, it is opened again
     page.get_by_label("Earlier runs").click()
-    page.get_by_role("option", name="players, 40 items").click()
+    page.get_by_role("option", name="dev, 40 items").click()
     expect(page.locator(".figures")).to_be_visible()
 
 
 def test_an_evaluation_that_is_cancelled_keeps_the_items_done_so_far(page, url, home, monkeypatch):
     free = threading.Semaphore(0)
 
-    def asked(self, chunk, real=Runner._asked):
+    def ask(self, items, partners, real=Examiner.ask):
         assert free.acquire(timeout=20)
-        return real(self, chunk)
+        return real(self, items, partners)
 
-    monkeypatch.setattr(Runner, "_asked", asked)
+    monkeypatch.setattr(Examiner, "ask", ask)
     before = set((home / "runs").glob("*"))
     tab(page, url, "Evaluate")
     page.get_by_role("button", name="Run", exact=True).click()
     free.release(3)
-    far = page.locator("#evaluate-far")
-    expect(far).to_contain_text("3 of 20")
+    progress = page.locator("#evaluate-progress")
+    expect(progress).to_contain_text("3 of 20")
     cancel = page.get_by_role("button", name="Cancel")
     cancel.click()
     expect(cancel).to_be_disabled()
     free.release(1)  # the one that is under way
-    expect(far).to_contain_text("Stopped: 4 of 20 items are asked, and kept in Earlier runs.")
+    expect(progress).to_contain_text("Stopped: 4 of 20 items are asked, and kept in Earlier runs.")
     expect(cancel).to_be_hidden()
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
     (folder,) = set((home / "runs").glob("*")) - before
-    assert len(open_run(folder).lines) == 4
+    assert len(open_run(folder).records) == 4
     page.get_by_label("Earlier runs").click()
-    page.get_by_role("option", name="players, 4 items").click()
+    page.get_by_role("option", name="dev, 4 items").click()
     expect(page.locator(".figures")).to_be_visible()
 
 
@@ -234,13 +235,13 @@ def test_both_tabs_are_accessible_and_fit_a_phone(browser, url, upload, chunks):
     upload.write_text(upload.read_text(encoding="utf-8").replace("what was asked", "question"))
     choose(page, upload)
     page.get_by_role("button", name="Answer the questions").click()
-    expect(page.locator("#batch-far")).to_contain_text("Done:")
+    expect(page.locator("#batch-progress")).to_contain_text("Done:")
     page.get_by_text("Download mine").wait_for()
     assert grave(page) == []
     assert page.evaluate(WIDE) == [390, 390]
     page.get_by_role("tab", name="Evaluate").click()
     page.get_by_role("button", name="Run", exact=True).click()
-    page.locator(".figures").wait_for()
+    page.locator(".figures").wait_for(timeout=60_000)
     page.locator(".wrong summary").first.click()
     assert grave(page) == []
     assert page.evaluate(WIDE) == [390, 390]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.main import COMMANDS
 from index import library
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,6 +100,14 @@ def test_help_ends_with_0(arguments, stickler):
     code, out, err = stickler(*arguments)
     assert (code, err) == (0, "")
     assert "Usage" in out
+
+
+def test_every_command_is_listed_and_has_a_page_of_help(stickler):
+    listed = stickler("--help")[1]
+    for name in COMMANDS:
+        assert f"│ {name} " in listed
+        code, out, _ = stickler(name, "--help")
+        assert (code, f" {name} " in out) == (0, True)
 
 
 def test_the_command_itself_ends_with_its_codes():

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from index.searcher import Searcher
-from qa.answer import Answer, Assistant
+from page.service import Service
+from qa.answer import Answer
+from qa.assistant import Assistant
+from qa.models import NONE
+from qa.resources import Resources
 from qa.settings import Settings
 
 
@@ -25,4 +29,11 @@ def home(tmp_path: Path, built_home: Path) -> Iterator[Path]:
 def answer(searcher: Searcher, built_home: Path) -> Answer:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STICKLER_HOME", str(built_home))
-        return Assistant(Settings(), searcher).ask("Can a creature with reach block my flyer?")
+        assistant = Assistant(Settings(), Resources(searcher=searcher))
+        return assistant.ask("Can a creature with reach block my flyer?")
+
+
+@pytest.fixture
+def service(searcher: Searcher) -> Service:
+    """A page with the real search and no language model."""
+    return Service(Settings(model=NONE), resources=Resources(searcher=searcher))

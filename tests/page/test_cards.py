@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from index.rulebook import Edition, Example, Rule
 from page import cards
-from qa.answer import Answer, Assistant
+from qa.answer import Answer
+from qa.assistant import Assistant
+from qa.resources import Resources
 from qa.settings import Settings
 
 HOSTILE = "<img src=x onerror=alert(1)> \"'`${1}{{2}} & </script><script>alert(2)</script>"
@@ -56,9 +58,14 @@ def test_what_is_no_symbol_stays_as_it_is(text, book):
 def test_the_decisive_sentence_is_marked_with_its_links(book):
     rule = book.current.rule("702.17b")
     quote = rule.text.split(". ")[0] + "."
-    shown = cards.quoted(rule.text, quote, book.current)
+    shown = cards.paragraph(rule.text, book.current, False, quote)
     assert f"<mark>{quote}</mark>" in shown
     assert 'data-rule="509"' in shown.split("</mark>")[1]
+
+
+def test_a_text_that_its_source_cut_off_says_so(book):
+    assert "[cut off in the source]" in cards.paragraph("The rest is", book.current, True)
+    assert "cut off" not in cards.paragraph("That is all.", book.current, False)
 
 
 def test_hostile_text_is_shown_as_text():
@@ -77,7 +84,7 @@ def test_no_text_makes_tags_of_its_own(text):
 
 
 def test_evidence_shows_each_cited_rule_whole_and_the_others_below(answer, book):
-    shown = cards.evidence(answer, book.current, 3)
+    shown = cards.render_evidence(answer, book.current, 3)
     cited = [citation.number for citation in answer.citations]
     assert re.findall(r'id="card-([\w.]+)"', shown) == cited
     assert 'data-turn="3"' in shown
@@ -88,8 +95,8 @@ def test_evidence_shows_each_cited_rule_whole_and_the_others_below(answer, book)
 
 
 def test_a_card_carries_number_heading_edition_and_the_examples_folded(book, searcher):
-    asked = Assistant(Settings(), searcher).ask("702.19b")
-    shown = cards.evidence(asked, book.current, 0)
+    looked_up = Assistant(Settings(), Resources(searcher=searcher)).ask("702.19b")
+    shown = cards.render_evidence(looked_up, book.current, 0)
     assert '<span class="number">702.19b</span> <span class="heading">Trample</span>' in shown
     assert 'title="edition">2024-03-08<' in shown
     assert '<details class="examples"><summary>2 examples</summary>' in shown
@@ -98,16 +105,16 @@ def test_a_card_carries_number_heading_edition_and_the_examples_folded(book, sea
 
 def test_the_evidence_of_an_abstention_cites_nothing(answer, book):
     refused = replace(answer, abstained=True, citations=())
-    shown = cards.evidence(refused, book.current, 0)
+    shown = cards.render_evidence(refused, book.current, 0)
     assert "No rule is cited" in shown
     assert 'class="card"' not in shown
     assert "Nearest rules" in shown
 
 
 def test_an_answer_from_a_book_that_changed_since_is_still_shown(answer):
-    shown = cards.evidence(answer, hostile_book(), 0)
+    shown = cards.render_evidence(answer, hostile_book(), 0)
     assert re.findall(r'id="card-([\w.]+)"', shown) == [c.number for c in answer.citations]
 
 
 def test_an_empty_answer_has_evidence_too():
-    assert "Evidence" in cards.evidence(Answer("?", "current", ""), hostile_book(), 0)
+    assert "Evidence" in cards.render_evidence(Answer("?", "current", ""), hostile_book(), 0)

@@ -1,4 +1,4 @@
-"""The web server's door: what it refuses, what it tells browsers, who may enter."""
+"""The middleware: what it refuses, what it tells browsers, who may log in."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from page import middleware
 
 
 def visit(path="/", host="127.0.0.1:7860", body=(), own_machine_only=True, **headers):
-    """Send a request through the gate; returns status, headers, and the bytes that went in."""
+    """Send a request through the filter; returns status, headers, and the bytes that went in."""
     taken, sent = [], []
 
     async def app(scope, receive, send):
@@ -96,7 +96,7 @@ def test_a_request_that_grows_too_large_is_cut_off():
 
 
 def test_only_the_right_name_and_password_enter(monkeypatch):
-    monkeypatch.setattr(gate, "_FAILED_SECONDS", 0)
+    monkeypatch.setattr(middleware, "_DELAY", 0)
     check = middleware.password_check("ana:pass:wörd")
     assert asyncio.run(check("ana", "pass:wörd"))
     for name, secret in (("ana", "pass"), ("bo", "pass:wörd"), ("", ""), ("ana", "")):

@@ -1,98 +1,112 @@
 """What visitors share: loading in the background, settings that are allowed, turns, stopping."""
 
 import threading
+from dataclasses import dataclass, field
 
 import pytest
-from slow import Slow
+from fakes import SlowModel
+from texts import small_release
 
-from index.errors import SticklerError
+from index import store
+from index.errors import Action, Remedy, SticklerError
 from index.searcher import LONGEST_QUESTION
-from page import asking, transcript, conversation
-from page.queue import Queue
 from page.service import Service, Waiting
 from qa.answer import Answer
+from qa.models import NONE
+from qa.resources import Resources
 from qa.settings import Settings
 
 FLYER = "Can a creature with reach block my flyer?"
+NO_MODEL = Settings(model=NONE)
 
 
-def speaking(searcher, model, **more):
-    settings = Settings(model="slow", show_generated=True)
-    return Service(settings, load=lambda name: model, searcher=searcher, **more), settings
+def ask(service, question=FLYER, settings=NO_MODEL):
+    """All that is told on the way to an answer, and the answer."""
+    *on_the_way, last = service.ask(question, [], settings, threading.Event())
+    return on_the_way, last
 
 
-def test_a_question_before_search_is_loaded_waits_and_says_so(searcher, monkeypatch):
-    opened = threading.Event()
+@dataclass
+class Opening:
+    """Lets the index be opened, or fail, when a test says so."""
 
-    def late(self):
-        assert opened.wait(30)
-        return searcher
+    allowed: threading.Event = field(default_factory=threading.Event)
+    errors: list[SticklerError] = field(default_factory=list)
+    tries: int = 0
 
-    monkeypatch.setattr(Service, "_open", late)
-    service = Service()
-    assert not service.state.ready
-    stream = service.ask(FLYER, [], Settings(), threading.Event())
+
+@pytest.fixture
+def opening(searcher, monkeypatch):
+    opening = Opening()
+
+    def open_store(book, embedder, progress):
+        opening.tries += 1
+        progress(3, 10)
+        assert opening.allowed.wait(30)
+        progress(10, 10)
+        if opening.errors:
+            raise opening.errors.pop()
+        return searcher.index
+
+    monkeypatch.setattr(store, "open_store", open_store)
+    return opening
+
+
+def test_while_the_index_is_built_a_question_waits_and_all_else_works(opening):
+    service = Service(NO_MODEL)
+    stream = service.ask(FLYER, [], NO_MODEL, threading.Event())
     first = next(stream)
-    assert isinstance(first, Waiting)
-    assert "Loading search" in first.words
-    opened.set()
+    assert first == Waiting("Building the index: 3 of 10 passages …")
+    assert service.state.message == first.message
+    assert not service.state.ready
+    assert service.settings_for(edition="2009-10-01").edition == "2009-10-01"
+    assert service.find_rules("trample", "current") is None
+    opening.allowed.set()
     *_, last = stream
-    assert last.citations[0].number == "702.17b"
+    assert last.cited[0].number == "702.17b"
+    assert service.state.ready
+    assert service.find_rules(FLYER, "current")[0] == "702.17b"
+    ask(service)
+    assert opening.tries == 1
+
+
+def test_waiting_for_the_index_can_be_stopped(opening):
+    service, stop = Service(NO_MODEL), threading.Event()
+    stream = service.ask(FLYER, [], NO_MODEL, stop)
+    next(stream)
+    stop.set()
+    assert list(stream) == []
+    opening.allowed.set()
+
+
+def test_a_failure_to_load_is_shown_and_tried_again_with_the_next_question(opening):
+    opening.allowed.set()
+    opening.errors.append(SticklerError("The index is damaged", Remedy(Action.BUILD_INDEX)))
+    service = Service(NO_MODEL)
+    with pytest.raises(SticklerError, match="damaged"):
+        ask(service)
+    assert service.state.failed
+    assert service.state.message.startswith("The index is damaged: run 'stickler index build'")
+    assert isinstance(ask(service)[1], Answer)
     assert service.state.ready
 
 
-def test_a_failure_to_load_is_told_and_tried_again(searcher, monkeypatch):
-    tries = []
-
-    def first_fails(self):
-        tries.append(1)
-        if len(tries) == 1:
-            raise SticklerError("The index is damaged: run 'stickler index build'.")
-        return searcher
-
-    monkeypatch.setattr(Service, "_open", first_fails)
-    service = Service()
-    with pytest.raises(SticklerError, match="damaged"):
-        list(service.ask(FLYER, [], Settings(), threading.Event()))
-    assert service.state.failed
-    *_, last = service.ask(FLYER, [], Settings(), threading.Event())
-    assert isinstance(last, Answer)
-
-
-def test_where_the_embedded_model_cannot_be_loaded_the_rules_answer_and_a_note_says_why(searcher):
+def test_a_failure_that_is_a_mistake_of_ours_tells_only_its_kind(searcher, capfd):
     def load(name):
-        raise SticklerError("It is not installed: choose another with '--model'.")
+        raise KeyError("secret")
 
-    settings = Settings(show_generated=True)
-    service = Service(settings, load=load, searcher=searcher)
-    *_, (turn,) = asking.ask(service, FLYER, [], settings, "me")
-    assert turn.failure == ""
-    assert turn.answer.citations[0].number == "702.17b"
-    assert turn.answer.model == "none"
-    told = "No language model could be loaded: It is not installed: choose another in the settings."
-    assert conversation.notes(turn) == [told]
-    assert told in conversation.conversation([turn])
+    settings = Settings(model="mine")
+    service = Service(settings, resources=Resources(searcher=searcher, load_model=load))
+    with pytest.raises(SticklerError, match=r"^Stickler failed \(KeyError\): see its terminal.$"):
+        ask(service, settings=settings)
+    assert "secret" in capfd.readouterr().err
 
 
-def test_another_model_that_cannot_be_loaded_is_an_error(searcher):
-    def load(name):
-        raise SticklerError(f"There is no file {name}: choose another --model.")
-
-    settings = Settings(model="mine.gguf")
-    service = Service(settings, load=load, searcher=searcher)
-    *_, (turn,) = asking.ask(service, FLYER, [], settings, "me")
-    assert turn.failure == "There is no file mine.gguf: choose another in the settings."
-    assert turn.answer is None
-
-
-def test_a_refusal_says_where_on_the_page_rules_are_added(searcher):
-    service = Service(searcher=searcher)
-    mulligan = "how many cards do I draw after a mulligan?"
-    *_, (turn,) = asking.ask(service, mulligan, [], Settings(), "me")
-    assert turn.answer.abstained
-    for shown in (conversation.conversation([turn]), transcript.plain(turn.answer), transcript.as_json([turn])):
-        assert "Add the full rules in the tab Rules, under Rules texts." in shown
-        assert "stickler " not in shown
+@pytest.mark.parametrize("question", ["", "  ", "x" * (LONGEST_QUESTION + 1)])
+def test_an_empty_or_overlong_question_loads_nothing(question, opening):
+    with pytest.raises(SticklerError):
+        ask(Service(), question)
+    assert opening.tries == 0
 
 
 def test_a_model_is_loaded_once_and_at_most_two_stay(searcher):
@@ -100,142 +114,79 @@ def test_a_model_is_loaded_once_and_at_most_two_stay(searcher):
 
     def load(name):
         loaded.append(name)
-        return Slow(1)
+        return SlowModel(1)
 
-    service = Service(load=load, searcher=searcher)
+    service = Service(resources=Resources(searcher=searcher, load_model=load))
     for name in ("a", "a", "b", "a", "c", "a", "b"):
-        list(service.ask(FLYER, [], Settings(model=name), threading.Event()))
+        ask(service, settings=Settings(model=name))
     assert loaded == ["a", "b", "c", "b"]
+
+
+def test_a_model_that_is_not_shown_is_not_loaded(searcher):
+    def load(name):
+        raise AssertionError(name)
+
+    service = Service(resources=Resources(searcher=searcher, load_model=load))
+    service.start()
+    ask(service, settings=Settings(model="mine", show_generated=False))
+    assert service.state.ready
 
 
 @pytest.mark.parametrize(
     "model", ["x@http://10.0.0.1/v1", "/etc", "./model.gguf", "some/hub-model", "SMOLLM2-135m"]
 )
 def test_where_models_are_not_free_no_visitor_can_name_one(model, searcher):
-    service = Service(any_model=False, searcher=searcher)
+    service = Service(any_model=False, resources=Resources(searcher=searcher))
     with pytest.raises(SticklerError, match="not offered here"):
-        service.settings(model=model)
-    assert service.settings(model="none").model == "none"
+        service.settings_for(model=model)
+    assert service.settings_for(model="none").model == "none"
 
 
-@pytest.mark.parametrize("wrong", [{"edition": "1999-01-01"}, {"cited": 99}, {"cited": 1}])
-def test_settings_that_cannot_be_are_one_sentence(wrong, searcher):
+@pytest.mark.parametrize(
+    "wrong", [{"edition": "1999-01-01"}, {"max_citations": 99}, {"max_citations": 1}]
+)
+def test_settings_that_cannot_be_are_an_error(wrong, service):
     with pytest.raises(SticklerError):
-        Service(searcher=searcher).settings(**wrong)
+        service.settings_for(**wrong)
 
 
-def test_what_is_not_said_is_as_the_page_was_started(searcher):
+def test_settings_that_are_left_out_are_as_the_page_was_started(searcher):
     started = Settings(model="slow", edition="2009-10-01", show_generated=True, max_citations=5)
-    assert Service(started, searcher=searcher).settings() == started
-
-
-@pytest.mark.parametrize("question", ["", "  ", "x" * (LONGEST_QUESTION + 1)])
-def test_an_empty_or_overlong_question_loads_nothing(question):
-    service = Service()
-    with pytest.raises(SticklerError):
-        list(service.ask(question, [], Settings(), threading.Event()))
-    assert service._search is None
-
-
-def test_stop_ends_the_model_and_keeps_the_evidence(searcher):
-    model = Slow()
-    service, settings = speaking(searcher, model)
-    turns = asking.ask(service, FLYER, [], settings, "me")
-    for now in turns:
-        if now[-1].draft:
-            service.stop("someone else")
-            assert not model.ended.is_set()
-            service.stop("me")
-            break
-    *_, last = turns
-    assert model.ended.is_set()
-    assert last[-1].stopped
-    assert not last[-1].running
-    assert last[-1].answer.citations
-    assert not service._stops
-
-
-def test_a_visitor_who_leaves_frees_the_model(searcher):
-    model = Slow()
-    service, settings = speaking(searcher, model)
-    turns = asking.ask(service, FLYER, [], settings, "me")
-    next(now for now in turns if now[-1].draft)
-    turns.close()
-    assert model.ended.is_set()
-    assert not service._stops
-    again = asking.ask(service, FLYER, [], Settings(), "me")
-    assert list(again)[-1][-1].answer.citations
-
-
-def test_the_second_waits_for_the_first_and_can_stop_waiting(searcher):
-    service, settings = speaking(searcher, Slow())
-    first = asking.ask(service, FLYER, [], settings, "first")
-    next(now for now in first if now[-1].draft)
-    second = asking.ask(service, FLYER, [], settings, "second")
-    waiting = next(now[-1] for now in second if "before yours" in now[-1].waiting)
-    assert waiting.waiting == "1 question is being answered before yours …"
-    service.stop("second")
-    assert list(second)[-1][-1].failure == "Stopped before there was an answer."
-    first.close()
-
-
-def test_too_many_are_told_that_it_is_busy():
-    line = Queue(1, 2)
-    with line.place() as first, line.place() as second:
-        assert (first.ahead(0), second.ahead(0)) == (0, 1)
-        with pytest.raises(SticklerError, match="busy: 2 questions are waiting"), line.place():
-            pass
-    with line.place() as next_one:
-        assert next_one.ahead(0) == 0
-
-
-def test_those_who_wait_are_served_in_order():
-    line, served = Queue(1, 10), []
-
-    def come(number):
-        with line.place() as place:
-            arrived.set()
-            while place.ahead(1):
-                pass
-            served.append(number)
-
-    with line.place():
-        guests = []
-        for number in range(5):
-            arrived = threading.Event()
-            guests.append(threading.Thread(target=come, args=(number,)))
-            guests[-1].start()
-            assert arrived.wait(10)
-    for guest in guests:
-        guest.join()
-    assert served == list(range(5))
-
-
-def test_a_conversation_keeps_only_its_last_turns(searcher):
-    service = Service(searcher=searcher)
-    turns = []
-    for _ in range(asking.LONGEST + 3):
-        turns = list(asking.ask(service, "702.19b", turns, Settings(model="none"), "me"))[-1]
-    assert len(turns) == asking.LONGEST
+    service = Service(started, resources=Resources(searcher=searcher))
+    assert service.settings_for() == started
 
 
 def test_texts_are_added_only_where_that_is_allowed(searcher, tmp_path):
+    service = Service(uploads=False, resources=Resources(searcher=searcher))
     with pytest.raises(SticklerError, match="stickler rules add"):
-        Service(uploads=False, searcher=searcher).add(tmp_path / "x", lambda done, total: None)
+        service.add_text(tmp_path / "x", lambda done, total: None)
 
 
-def test_many_threads_search_at_once_and_each_gets_its_own(searcher):
-    service = Service(searcher=searcher)
+def test_a_text_that_is_added_answers_while_a_job_goes_on_with_the_old_ones(service, tmp_path):
+    job = service.load_assistant(Settings(model=NONE), threading.Event())
+    with pytest.raises(StopIteration) as end:
+        next(job)
+    before = end.value.value
+    path = tmp_path / "rules.txt"
+    path.write_text(small_release("June 7, 2008"), encoding="utf-8")
+    parsed = service.add_text(path, lambda done, total: None)
+    assert parsed.edition == "2008-06-07"
+    settings = service.settings_for(edition="2008-06-07")
+    assert ask(service, "702.2b", settings)[1].cited[0].edition == "2008-06-07"
+    assert "2008-06-07" not in before.resources.book.editions
+
+
+def test_many_threads_search_at_once_and_each_gets_its_own(service):
     questions = ["what is flying?", "how does trample work with deathtouch?", FLYER] * 4
-    got = {}
+    answers = {}
 
-    def ask(place, question):
-        *_, last = service.ask(question, [], Settings(), threading.Event())
-        got[place] = last.question
+    def visit(place, question):
+        answers[place] = ask(service, question)[1]
 
-    threads = [threading.Thread(target=ask, args=pair) for pair in enumerate(questions)]
+    threads = [threading.Thread(target=visit, args=pair) for pair in enumerate(questions)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [got[place] for place in range(len(questions))] == questions
+    assert [answers[place].question for place in range(len(questions))] == questions
+    assert len(service.queue_for(NO_MODEL)) == 0

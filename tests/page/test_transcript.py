@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -12,11 +13,17 @@ from qa.answer import Answer
 
 
 def test_a_copied_answer_has_its_citations_whole(answer):
-    text = transcript.plain(answer)
+    text = transcript.as_text(answer)
     assert text.startswith("Can a creature with reach block my flyer?\n")
     for citation in answer.citations:
         line = f"{citation.number} {citation.heading} [{citation.edition}]: {citation.text}"
         assert line in text
+
+
+def test_a_rule_that_its_source_cut_off_is_marked_as_such(answer):
+    cut = replace(answer, citations=(replace(answer.citations[0], truncated=True),))
+    for text in (transcript.as_text(cut), transcript.as_markdown([Turn("?", cut)])):
+        assert "cut off in the source" in text
 
 
 def test_the_markdown_marks_the_decisive_sentence_and_nothing_turns_into_a_list(answer):
@@ -37,7 +44,7 @@ def test_the_json_is_a_list_of_answers(answer):
 
 
 def test_a_thumb_up_makes_the_cited_rules_the_gold(answer, home):
-    transcript.voted([Turn("?", answer)], 0, "up", "good")
+    transcript.vote([Turn("?", answer)], 0, "up", "good")
     (line,) = (home / "feedback.jsonl").read_text(encoding="utf-8").splitlines()
     row = json.loads(line)
     assert row["gold_rules"] == [citation.number for citation in answer.citations]
@@ -47,23 +54,23 @@ def test_a_thumb_up_makes_the_cited_rules_the_gold(answer, home):
 
 
 def test_a_thumb_down_has_no_gold_and_a_long_comment_is_cut(answer, home):
-    turns = transcript.voted([Turn("?", answer)], 0, "down", "x" * 9999)
+    turns = transcript.vote([Turn("?", answer)], 0, "down", "x" * 9999)
     row = json.loads((home / "feedback.jsonl").read_text(encoding="utf-8"))
     assert row["gold_rules"] == []
-    assert len(row["comment"]) == record.LONGEST_COMMENT
+    assert len(row["comment"]) == transcript.MAX_COMMENT
     assert turns[0].vote == "down"
 
 
 @pytest.mark.parametrize(("place", "vote"), [(1, "up"), (-1, "up"), (0, "sideways")])
 def test_a_vote_on_nothing_is_refused(answer, place, vote, home):
     with pytest.raises(SticklerError):
-        transcript.voted([Turn("?", answer)], place, vote, "")
+        transcript.vote([Turn("?", answer)], place, vote, "")
     assert not (home / "feedback.jsonl").exists()
 
 
 def test_votes_of_many_at_once_are_all_kept(answer, home):
     voters = [
-        threading.Thread(target=record.keep_feedback, args=(answer, "up", str(n) * 500))
+        threading.Thread(target=transcript.save_feedback, args=(answer, "up", str(n) * 500))
         for n in range(8)
     ]
     for voter in voters:
@@ -75,10 +82,10 @@ def test_votes_of_many_at_once_are_all_kept(answer, home):
 
 
 def test_a_full_feedback_file_grows_no_more(answer, home, monkeypatch):
-    monkeypatch.setattr(record, "_FULL", 10)
-    transcript.keep_feedback(answer, "up", "")
+    monkeypatch.setattr(transcript, "_MAX_FEEDBACK", 10)
+    transcript.save_feedback(answer, "up", "")
     with pytest.raises(SticklerError, match="full"):
-        transcript.keep_feedback(answer, "up", "")
+        transcript.save_feedback(answer, "up", "")
 
 
 def test_what_was_understood_is_what_a_follow_up_leans_on():
@@ -87,4 +94,4 @@ def test_what_was_understood_is_what_a_follow_up_leans_on():
         Turn("it?", Answer("it?", "current", "", standalone_question="a it?")),
         Turn("failed", failure="No."),
     ]
-    assert transcript.before(turns) == ["a", "a it?"]
+    assert transcript.earlier_questions(turns) == ["a", "a it?"]

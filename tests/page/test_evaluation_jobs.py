@@ -1,56 +1,56 @@
-"""Evaluation runs on the page: begun, stopped, listed, shown."""
+"""Evaluation runs on the page: started, stopped, listed, shown."""
 
 import contextlib
 import json
 import threading
 
 import pytest
-from slow import Slow
+from fakes import EchoModel
 
 from eval import items
 from eval.run import open_run
 from index.errors import SticklerError
-from page import evaluating, run_report
-from page.evaluating import Evaluations
-from page.service import Service
 from page.background_jobs import Stopped
+from page.evaluation_jobs import Evaluations, list_runs, list_sets, open_listed_run, sample_evenly
+from page.run_report import render_run
+from page.service import Service
 from qa.models import NONE
+from qa.resources import Resources
 from qa.settings import Settings
 
 FLYER = "Can a creature with reach block my flyer?"
-QUIET = Settings(model=NONE)
+NO_MODEL = Settings(model=NONE)
 
 
-@pytest.fixture
-def service(searcher):
-    return Service(QUIET, searcher=searcher)
-
-
-def ran(service, name="dev", count=5, settings=QUIET, stop=None):
-    *_, last = Evaluations(service).evaluate(name, count, settings, stop or threading.Event())
+def evaluate(service, name="dev", count=5, settings=NO_MODEL, stop=None):
+    *_, last = Evaluations(service).run(name, count, settings, stop or threading.Event())
     return last.result
 
 
+def service_with(searcher, model, settings):
+    return Service(settings, resources=Resources(searcher=searcher, load_model=lambda _: model))
+
+
 def test_a_run_lies_in_the_data_folder_and_is_listed_newest_first(service, home):
-    first, second = ran(service), ran(service, "unanswerable")
+    first, second = evaluate(service), evaluate(service, "unanswerable")
     assert first.folder.parent == home / "runs"
-    assert len(first.lines) == 5
-    assert [name for _, name in evaluating.listed()] == [second.folder.name, first.folder.name]
-    assert evaluating.listed()[0][0].startswith("unanswerable, 5 items, none (")
-    assert evaluating.opened(first.folder.name).lines == first.lines
+    assert len(first.records) == 5
+    assert [name for _, name in list_runs()] == [second.folder.name, first.folder.name]
+    assert list_runs()[0][0].startswith("unanswerable, 5 items, none (")
+    assert open_listed_run(first.folder.name).records == first.records
 
 
 def test_a_small_run_takes_items_from_all_over_the_set():
     those = items.dev()
-    picked = evaluating.spread(those, 20)
+    picked = sample_evenly(those, 20)
     assert len({item.id for item in picked}) == 20
     assert len({item.gold_rules for item in picked}) > 10
-    assert evaluating.spread(those[:3], 20) == those[:3]
+    assert sample_evenly(those[:3], 20) == those[:3]
 
 
 def test_the_report_has_figures_plots_and_what_went_wrong(service):
-    run = ran(service, count=10)
-    shown = run_report.shown(run, service.book)
+    run = evaluate(service, count=10)
+    shown = render_run(run, service.resources.book)
     assert '<th scope="row">hit@10</th>' in shown
     assert "right, strict" not in shown  # no model spoke
     assert shown.count("<svg") >= 2
@@ -60,38 +60,36 @@ def test_the_report_has_figures_plots_and_what_went_wrong(service):
 
 
 def test_a_model_is_measured_where_it_speaks(searcher):
-    settings = Settings(model="slow", show_generated=True)
-    service = Service(settings, load=lambda name: Slow(), searcher=searcher)
-    run = ran(service, "verdict", settings=settings)
-    assert {line["raw"] for line in run.lines} == {"Yes."}
-    assert "right, lenient" in run_report.shown(run, service.book)
+    settings = Settings(model="fake", show_generated=True)
+    service = service_with(searcher, EchoModel("Yes."), settings)
+    run = evaluate(service, "verdict", settings=settings)
+    assert {record["raw"] for record in run.records} == {"Yes."}
+    assert "right, lenient" in render_run(run, service.resources.book)
 
 
 def test_stopping_ends_a_run_between_items_and_keeps_what_there_is(searcher, home):
     stop = threading.Event()
 
-    class Stopping(Slow):
-        def generate(self, prompts, limit):
-            stop.set()
-            return super().generate(prompts, limit)
+    def reply(prompt):
+        stop.set()
+        return "Yes."
 
-    settings = Settings(model="slow", show_generated=True)
-    service = Service(settings, load=lambda name: Stopping(), searcher=searcher)
+    settings = Settings(model="fake", show_generated=True)
+    service = service_with(searcher, EchoModel(reply), settings)
     runs = Evaluations(service)
     with pytest.raises(Stopped):
-        list(runs.evaluate("dev", 40, settings, stop))
+        list(runs.run("dev", 40, settings, stop))
     (folder,) = (home / "runs").iterdir()
-    assert len(open_run(folder).lines) == 1
-    assert [name for _, name in evaluating.listed()] == [folder.name]
-    assert list(runs.evaluate("dev", 5, QUIET, threading.Event()))[
-        -1
-    ].result  # the next may run
+    assert len(open_run(folder).records) == 1
+    assert [name for _, name in list_runs()] == [folder.name]
+    *_, last = runs.run("dev", 5, NO_MODEL, threading.Event())  # the next may run
+    assert last.result
 
 
 def test_whoever_asks_has_a_turn_between_two_items(searcher):
     order, first, waiting, stop = [], threading.Event(), threading.Event(), threading.Event()
 
-    class Noting(Slow):
+    class OrderedModel(EchoModel):
         def generate(self, prompts, limit):
             order.append(len(prompts))
             first.set()
@@ -100,17 +98,16 @@ def test_whoever_asks_has_a_turn_between_two_items(searcher):
 
         def stream(self, prompt, limit, stop):
             order.append("question")
-            yield "Yes."
+            return super().stream(prompt, limit, stop)
 
-    model = Noting()
-    settings = Settings(model="noting", show_generated=True)
-    service = Service(settings, load=lambda name: model, searcher=searcher)
+    settings = Settings(model="ordered", show_generated=True)
+    service = service_with(searcher, OrderedModel("Yes."), settings)
 
-    def evaluate():
+    def run():
         with contextlib.suppress(Stopped):
-            ran(service, count=40, settings=settings, stop=stop)
+            evaluate(service, count=40, settings=settings, stop=stop)
 
-    rest = threading.Thread(target=evaluate)
+    rest = threading.Thread(target=run)
     rest.start()
     assert first.wait(20)
     for part in service.ask(FLYER, [], settings, threading.Event()):
@@ -126,32 +123,32 @@ def test_a_model_that_cannot_be_loaded_is_not_measured(searcher, home):
         raise SticklerError("It is not installed.")
 
     settings = Settings(show_generated=True)
-    service = Service(settings, load=load, searcher=searcher)
-    with pytest.raises(SticklerError, match=r"^No language model could be loaded: It is not"):
-        ran(service, settings=settings)
+    service = Service(settings, resources=Resources(searcher=searcher, load_model=load))
+    with pytest.raises(SticklerError, match=r"^It is not installed\.$"):
+        evaluate(service, settings=settings)
     assert not (home / "runs").exists()
 
 
 @pytest.mark.parametrize(
-    ("name", "count", "told"),
+    ("name", "count", "why"),
     [("../x", 5, "no question set"), ("dev", 4, "choose 5 to 200"), ("verdict", 5, "speaks")],
 )
-def test_a_run_that_cannot_be_is_one_sentence(service, name, count, told):
-    with pytest.raises(SticklerError, match=told):
-        ran(service, name, count)
+def test_a_run_that_cannot_be_is_one_sentence(service, name, count, why):
+    with pytest.raises(SticklerError, match=why):
+        evaluate(service, name, count)
 
 
 def test_runs_start_only_where_that_is_allowed(searcher):
     with pytest.raises(SticklerError, match="stickler eval run"):
-        ran(Service(uploads=False, searcher=searcher))
+        evaluate(Service(uploads=False, resources=Resources(searcher=searcher)))
 
 
 def test_one_run_at_a_time(service):
     runs = Evaluations(service)
-    first = runs.evaluate("dev", 5, QUIET, threading.Event())
+    first = runs.run("dev", 5, NO_MODEL, threading.Event())
     next(first)
     with pytest.raises(SticklerError, match="Another evaluation"):
-        next(runs.evaluate("dev", 5, QUIET, threading.Event()))
+        next(runs.run("dev", 5, NO_MODEL, threading.Event()))
     list(first)
 
 
@@ -161,9 +158,10 @@ def test_own_sets_are_offered_and_shown_as_text(service, tmp_path):
     path.write_text(
         json.dumps({"question": hostile, "gold_rules": ["510.1"]}) + "\n", encoding="utf-8"
     )
-    items.add(path, "mine", service.book)
-    assert ("mine: your own", "mine") in evaluating.sets()
-    shown = run_report.shown(ran(service, "mine"), service.book)
+    items.add(path, "mine", service.resources.book)
+    assert list_sets()[-1] == ("mine: your own", "mine")
+    assert f"dev: {items.REGISTRY['dev'].description}" in dict(list_sets())
+    shown = render_run(evaluate(service, "mine"), service.resources.book)
     assert "<script" not in shown
     assert "1 of 1 went wrong" in shown
 
@@ -171,4 +169,4 @@ def test_own_sets_are_offered_and_shown_as_text(service, tmp_path):
 @pytest.mark.parametrize("name", ["..", "../runs", "x", ""])
 def test_only_runs_of_the_list_are_opened(name, service):
     with pytest.raises(SticklerError, match="no such run"):
-        evaluating.opened(name)
+        open_listed_run(name)

@@ -1,0 +1,23 @@
+"""How a batch ended, and its first answers, as HTML."""
+
+from page.preview import render_counts, render_preview
+from qa.batch.run import Counts
+from qa.journal import Outcome
+
+
+def test_how_a_batch_ended_says_what_a_reader_should_know():
+    plain = render_counts(Counts(answered=3, abstained=1))
+    assert "Done: 3 answered, 1 not settled by the rules." in plain
+    assert "alone" not in plain
+    assert "cell" not in plain
+    shown = render_counts(Counts(answered=3, silent=2, cut=1))
+    assert "2 are the rules alone: the language model failed." in shown
+    assert "1 cell is longer than a spreadsheet holds, cut off and marked so" in shown
+
+
+def test_questions_are_shown_as_text(book):
+    hostile = "<img src=x onerror=alert(1)>"
+    failed = [Outcome(hostile, None, hostile)]
+    shown = render_preview(failed, 1, book.edition("current"))
+    assert "<img" not in shown
+    assert shown.count("&lt;img") == 2
