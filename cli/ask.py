@@ -122,10 +122,15 @@ def _reading(answer: "Answer") -> "Text":
     """What the model makes of the rules, marked as its own."""
     from rich.text import Text
 
-    sure = answer.verdict_confidence
-    percent = f" ({sure:.0%} sure)" if sure is not None else ""
-    verdict = (f"{answer.verdict.capitalize()}{percent}. ", "bold") if answer.verdict else ""
-    return Text.assemble((f"As {answer.model} reads it: ", "dim"), verdict, answer.generated)
+    from qa.verdict import describe_confidence
+
+    verdict = ""
+    if answer.verdict:
+        sure = describe_confidence(answer)
+        verdict = f"{answer.verdict.capitalize()}{f' ({sure})' if sure else ''}. "
+    return Text.assemble(
+        (f"As {answer.model} reads it: ", "dim"), (verdict, "bold"), answer.generated
+    )
 
 
 def _rule_text(citation: "Citation") -> "Text":

@@ -11,6 +11,7 @@ from qa.answer import Answer
 from qa.citations import Citation
 from qa.compose import ADD_RULES
 from qa.models import BOOK, NONE
+from qa.verdict import describe_confidence
 
 _SURE = ((90, "high"), (70, "fair"), (0, "low"))  # percent
 _THUMB = "M2 21h4V9H2zM22 10a2 2 0 0 0-2-2h-6l1-5-1-1-6 6v13h9a2 2 0 0 0 2-1z"
@@ -113,8 +114,8 @@ def _render_reading(answer: Answer, place: int) -> str:
         return ""
     parts = [f'<p class="reading-name">As {escape(answer.model)} reads it</p>']
     if answer.verdict:
-        sure = answer.verdict_confidence
-        told = "" if sure is None else f' <span class="quiet">{sure:.0%} sure</span>'
+        sure = describe_confidence(answer)
+        told = f' <span class="quiet">{escape(sure)}</span>' if sure else ""
         parts.append(
             f'<p><span class="verdict verdict-{escape(answer.verdict)}">'
             f"{escape(answer.verdict.capitalize())}</span>{told}</p>"

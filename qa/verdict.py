@@ -10,9 +10,12 @@ import math
 import re
 from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from qa.models import Probabilities
+
+if TYPE_CHECKING:
+    from qa.answer import Answer
 
 Value = Literal["yes", "no", "unclear"]
 
@@ -74,6 +77,16 @@ def split(raw: str) -> tuple[str | None, str]:
     """The yes or no that an answer opens with, and the rest of it."""
     match = _OPENING.match(raw)
     return (match[1].lower(), raw[match.end() :]) if match else (None, raw)
+
+
+def describe_confidence(answer: "Answer") -> str:
+    """How sure the verdict of an answer is, in a few words; nothing where nobody knows."""
+    if answer.yes_probability is None or answer.verdict_confidence is None:
+        return ""
+    percent = f"{answer.verdict_confidence:.0%}"
+    if answer.verdict == "unclear":
+        return f"{percent} for {'yes' if answer.yes_probability >= 0.5 else 'no'}"
+    return f"{percent} sure"
 
 
 @cache

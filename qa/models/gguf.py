@@ -1,19 +1,19 @@
 """A GGUF file, run in this process by llama.cpp: GgufModel("./model.gguf").
 
-The fixed part of a prompt (instructions and worked examples) is read once and kept; every answer
-begins from there, so that none depends on what was asked before. Several answers are written side
-by side, each in a slot of its own.
+The fixed part of a prompt (instructions and worked examples) is read once on a machine and kept in
+the data folder; every answer begins from there, so that none depends on what was asked before.
+Several answers are written side by side, each in a slot of its own.
 """
 
 import hashlib
 import http.client
+import importlib.metadata
 import itertools
 import json
 import math
 import os
 import queue
 import secrets
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +22,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from index import files
 from index.errors import Action, Remedy, SticklerError
 from qa.models import Generation, Probabilities, Prompt, Request, collect
 from qa.models.grammar import answer_grammar
@@ -32,6 +33,7 @@ SLOTS = 4  # answers that are written side by side
 _END = 1 << 20
 # Tokens of a prompt that are read between two looks at the stop: more is hardly faster on a CPU.
 _STEP = 64
+_PREFIXES = 4  # fixed parts that are kept of a model, some 30 MB each
 _TOP = 64  # of the likeliest openings, those that are looked at
 _UNLIKELY = 1e-9  # what is taken for the probability of an opening that is not among them
 _INSTALL = "run 'pip install xllamacpp'"
@@ -46,9 +48,10 @@ class GgufModel:
         self.threads = threads or _threads()
         _check(self.path)
         self._key = secrets.token_hex()
-        self._folder = tempfile.TemporaryDirectory(prefix="stickler-")
+        self._folder = files.home() / "cache" / "prompts"
+        with files.explained(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
         self._prefix_lock = threading.Lock()
-        self._prefix: tuple[Prompt, str] | None = None  # whose fixed part is kept, and as what file
         self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
         for slot in range(SLOTS):
             self._free.put(slot)
@@ -88,7 +91,8 @@ class GgufModel:
 
     def _answer(self, request: Request, slot: int, give: Give) -> None:
         """Read the prompt, look at how an answer may open, then write it."""
-        self._restore(request.prompt, slot)
+        if not self._restore(request.prompt, slot, give):
+            return
         text = self._template(request.prompt)
         probabilities = None
         if request.options:
@@ -159,31 +163,63 @@ class GgufModel:
             if slot is not None:
                 self._free.put(slot)
 
-    def _restore(self, prompt: Prompt, slot: int) -> None:
+    def _restore(self, prompt: Prompt, slot: int, give: Give) -> bool:
         """Put the fixed part of the prompt, read once, back as all that the slot has in mind.
 
         What llama.cpp would keep of the last prompt is faster still by little, and can change an
-        answer with what was asked before it.
+        answer with what was asked before it. False where it was stopped.
         """
         fixed = prompt._replace(user="")
+        name = self._prefix_file(fixed)
         with self._prefix_lock:
-            known, name = self._prefix or (None, "")
-            if fixed != known or not (Path(self._folder.name) / name).exists():
-                name = hashlib.sha256(repr(fixed).encode()).hexdigest()[:16]
-                Path(self._folder.name).mkdir(exist_ok=True)  # the system may have cleared it
-                self._read_fixed(fixed, slot)
-                self._call("POST", f"/slots/{slot}?action=save", {"filename": name})
-                self._prefix = (fixed, name)
-        self._call("POST", f"/slots/{slot}?action=restore", {"filename": name})
+            if not (self._folder / name).exists() or not self._restored(name, slot):
+                if not self._read_fixed(fixed, slot, give):
+                    return False
+                self._keep(name, slot)
+                return self._restored(name, slot)
+        return True
 
-    def _read_fixed(self, fixed: Prompt, slot: int) -> None:
+    def _restored(self, name: str, slot: int) -> bool:
+        """Whether a kept state could be put back; one that is damaged could not."""
+        try:
+            self._call("POST", f"/slots/{slot}?action=restore", {"filename": name})
+        except SticklerError:
+            return False
+        return True
+
+    def _prefix_file(self, fixed: Prompt) -> str:
+        """What the state after reading a fixed part is kept as: another model has another."""
+        made_with = [self.hash, importlib.metadata.version("xllamacpp"), CONTEXT, fixed]
+        return f"{self.hash}-{hashlib.sha256(repr(made_with).encode()).hexdigest()[:16]}"
+
+    def _keep(self, name: str, slot: int) -> None:
+        """Save a slot's state beside its place and rename it; of each model a few are kept."""
+        beside = f"{name}.{secrets.token_hex(4)}"
+        with files.explained(self._folder / name):
+            self._folder.mkdir(parents=True, exist_ok=True)  # someone may have cleared it
+            self._call("POST", f"/slots/{slot}?action=save", {"filename": beside})
+            os.replace(self._folder / beside, self._folder / name)
+            kept = sorted(
+                self._folder.glob(f"{self.hash}-*"), key=lambda path: path.stat().st_mtime
+            )
+            for old in kept[:-_PREFIXES]:
+                old.unlink(missing_ok=True)
+
+    def _read_fixed(self, fixed: Prompt, slot: int, give: Give) -> bool:
         """Let the model read what all prompts with this fixed part begin with."""
         texts = [self._template(fixed._replace(user=user)) for user in "ab"]
         one, other = (self._tokens(text, special=True) for text in texts)
         pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-        same = sum(1 for _ in pairs)
-        body = {"prompt": one[:same], "n_predict": 0, "cache_prompt": False, "id_slot": slot}
-        self._call("POST", "/completion", body)
+        body = {"prompt": one[: sum(1 for _ in pairs)], "n_predict": 0}
+        stopped = False
+
+        def take(_: dict[str, Any]) -> bool:
+            nonlocal stopped
+            stopped = stopped or give("")
+            return stopped
+
+        self._complete(body, slot, take)
+        return not stopped
 
     def _template(self, prompt: Prompt) -> str:
         text: str = self._call("POST", "/apply-template", {"messages": prompt.messages})["prompt"]
@@ -212,7 +248,7 @@ class GgufModel:
         # llama.cpp always listens on the loopback address: only for who knows the key.
         setup.hostnames, setup.port, setup.api_keys = ["127.0.0.1"], 0, [self._key]
         setup.cors_origins, setup.ui, setup.endpoint_slots, setup.offline = "", False, True, True
-        setup.slot_save_path = f"{self._folder.name}/"
+        setup.slot_save_path = f"{self._folder}/"
         try:
             return xllamacpp.Server(setup)
         except (RuntimeError, ValueError):

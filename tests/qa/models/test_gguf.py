@@ -48,9 +48,24 @@ def test_worked_examples_are_part_of_the_chat(model):
     assert "PARIS" in text(model, shown)
 
 
-def test_a_cleared_temporary_folder_does_no_harm(model):
+def test_a_cleared_data_folder_does_no_harm(model):
     first = text(model, PARIS)
-    shutil.rmtree(model._folder.name)
+    shutil.rmtree(model._folder)
+    assert text(model, PARIS) == first
+
+
+def test_the_fixed_part_is_kept_for_the_next_process(model, model_file, monkeypatch):
+    first = text(model, PARIS)
+    kept = {path: path.stat().st_mtime_ns for path in model._folder.iterdir()}
+    monkeypatch.setenv("STICKLER_HOME", str(model._folder.parents[1]))
+    assert text(GgufModel(model_file), PARIS) == first
+    assert {path: path.stat().st_mtime_ns for path in model._folder.iterdir()} == kept
+
+
+def test_a_damaged_state_is_read_again(model):
+    first = text(model, PARIS)
+    for path in model._folder.iterdir():
+        path.write_bytes(path.read_bytes()[:1000])
     assert text(model, PARIS) == first
 
 
