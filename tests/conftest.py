@@ -14,7 +14,7 @@ from hypothesis import settings
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # else 'index' could be found as the folder tests/index
 
-from index import library, store  # noqa: E402
+from index import files, library, store  # noqa: E402
 from index.editions import Rulebook  # noqa: E402
 from index.embedder import DEFAULT, Embedder  # noqa: E402
 from index.searcher import Searcher  # noqa: E402
@@ -22,6 +22,7 @@ from index.searcher import Searcher  # noqa: E402
 if TYPE_CHECKING:
     from index.embedder import Vectors
 
+USERS_HOME = files.home()  # where the language model is, or is fetched to
 os.environ["STICKLER_HOME"] = os.devnull  # what is read before a test starts is no user's either
 settings.register_profile("stickler", deadline=None, derandomize=True, database=None)
 settings.load_profile("stickler")
@@ -78,6 +79,27 @@ def result(stickler):
 def book() -> Rulebook:
     """The rulebook of the documents that ship."""
     return library.load(d for d in library.documents() if d.added is None)
+
+
+@pytest.fixture(scope="session")
+def model_file() -> Path:
+    """The default language model: the user's own file, fetched first if it is not there."""
+    from qa.models import download
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STICKLER_HOME", str(USERS_HOME))
+        return download.get()
+
+
+@pytest.fixture
+def with_model(home: Path, model_file: Path) -> Path:
+    """A data folder that has the default language model."""
+    folder = home / "models"
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (model_file, Path(f"{model_file}.json")):
+        if path.exists():
+            (folder / path.name).symlink_to(path)
+    return home
 
 
 @pytest.fixture(scope="session")

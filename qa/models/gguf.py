@@ -308,3 +308,7 @@ def _check(path: Path) -> None:
         ) from None
     if magic != b"GGUF":
         raise SticklerError(f"{path} is not a GGUF file", Remedy(Action.CHOOSE_MODEL))
+
+
+def _modified(path: Path) -> float:
+    return path.stat().st_mtime
