@@ -36,10 +36,10 @@ def get_model(
     as_json: Json = False,
 ) -> None:
     """Download a model and verify it; resumes if interrupted."""
-    from qa.models import catalog, download
+    from qa.models import DEFAULT, catalog, download
 
     with _byte_bar("Downloading") as progress:
-        path = download.get(model or catalog.DEFAULT, progress, notice=_notice)
+        path = download.get(model or DEFAULT, progress, notice=_notice)
     found = next(each for each in catalog.installed() if each.path == path)
     lines = [f"{found.name} is ready: {path} ({_size(found.size)}, SHA-256 {found.sha256})"]
     show(_row(found.name, found), lines, as_json)
@@ -70,14 +70,14 @@ def remove_model(
 
 def _row(name: str, here: "InstalledModel | None") -> dict[str, Any]:
     """All that is known of a model: from the catalogue, and of the file if it is here."""
-    from qa.models import catalog
+    from qa.models import DEFAULT, catalog
 
     known = catalog.known(name)
     any_of = known or here
     assert any_of  # a name comes from one of the two
     return {
         "name": name,
-        "default": name == catalog.DEFAULT,
+        "default": name == DEFAULT,
         "description": known.description if known else None,
         "licence": known.licence if known else None,
         "size": any_of.size,

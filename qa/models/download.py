@@ -13,7 +13,7 @@ from pathlib import Path
 
 from index import files
 from index.errors import SticklerError
-from qa.models import catalog, model_files, model_spec
+from qa.models import DEFAULT, catalog, model_files, model_spec
 from qa.models.catalog import CatalogModel
 from qa.models.model_spec import SOURCES, ModelSpec, Source
 from qa.models.partial import Partial, Progress, SourceError, Stopped
@@ -26,7 +26,7 @@ Notice = Callable[[str], None]
 
 
 def get(
-    model: str | CatalogModel = catalog.DEFAULT,
+    model: str | CatalogModel = DEFAULT,
     progress: Progress = lambda done, total: None,
     sources: Sequence[str] = SOURCES,
     stop: threading.Event | None = None,

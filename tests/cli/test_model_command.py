@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from cli.model import app
 from index.errors import SticklerError
-from qa.models import catalog, download
+from qa.models import DEFAULT, catalog, download
 
 CONTENT = b"GGUF and more"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -45,13 +45,13 @@ def as_json(*arguments):
 def test_the_list_names_the_default_with_size_and_licence():
     first, second, third = run("list").splitlines()
     assert first == "qwen2.5-coder-1.5b  1.1 GB, Apache-2.0, the default"
-    assert second.strip() == catalog.catalog()[catalog.DEFAULT].description
+    assert second.strip() == catalog.catalog()[DEFAULT].description
     assert third == "  not downloaded"
 
 
 def test_the_list_as_json_is_the_catalogue():
     (row,) = as_json("list")
-    model = catalog.catalog()[catalog.DEFAULT]
+    model = catalog.catalog()[DEFAULT]
     assert (row["name"], row["size"], row["sha256"]) == (model.name, model.size, model.sha256)
     assert (row["default"], row["licence"], row["context"]) == (True, "Apache-2.0", 32768)
     assert (row["path"], row["source"]) == (None, None)
@@ -89,7 +89,7 @@ def test_get_without_a_name_gets_the_default(monkeypatch, file, home):
     real = download.get
     monkeypatch.setattr(download, "get", get)
     run("get")
-    assert requested == [catalog.DEFAULT]
+    assert requested == [DEFAULT]
 
 
 @pytest.mark.parametrize(

