@@ -1,4 +1,5 @@
 # make run: everything needed, then the page. make test: everything needed, then all checks.
+# make check: the checks that take less than two minutes, for between two commits.
 # The plain registry's torch brings CUDA on Linux; a CPU build from another index is smaller:
 #   make run TORCH_INDEX=https://download.pytorch.org/whl/cpu
 # SERVE holds options of the page: make run SERVE='--port 8000 --open'
@@ -10,17 +11,22 @@ BIN := .venv/bin
 TORCH := $(shell grep '^torch==' requirements.lock)
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: run test browser bench lock clean
+.PHONY: run test check static browser bench lock clean
 .DELETE_ON_ERROR:
 
 run: .venv/run
 	$(BIN)/stickler serve $(SERVE)
 
-test: .venv/test browser
+test: .venv/test browser static
+	$(BIN)/python -m pytest
+
+check: .venv/test static
+	$(BIN)/python -m pytest -m 'not slow and not browser'
+
+static: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
 
 # A stamp stands for a finished installation; a changed lock or pyproject.toml makes it anew.
 .venv/run: requirements.lock pyproject.toml
