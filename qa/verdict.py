@@ -73,10 +73,12 @@ def opening(verdict: Verdict | None) -> str:
     return _OPENINGS[verdict.value] if verdict else ""
 
 
-def split(raw: str) -> tuple[str | None, str]:
+def split(raw: str) -> tuple[Value | None, str]:
     """The yes or no that an answer opens with, and the rest of it."""
     match = _OPENING.match(raw)
-    return (match[1].lower(), raw[match.end() :]) if match else (None, raw)
+    if match is None:
+        return None, raw
+    return "yes" if match[1].lower() == "yes" else "no", raw[match.end() :]
 
 
 def describe_confidence(answer: "Answer") -> str:
