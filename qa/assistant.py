@@ -293,11 +293,11 @@ class Assistant:
         model: models.Model,
     ) -> Answer:
         """The answer with what the model said, as far as the rules that it was shown support it."""
-        judged = verdict.judge(generation.probabilities, model.name)
         word, sentences = verdict.split(generation.text)
-        if judged is None and generation.probabilities is None and word:
-            judged = verdict.Verdict(word)  # a back end that tells no probabilities
         kept, unsupported = support.supported(sentences, asked, shown, self.resources.embedder)
+        judged = verdict.judge(generation.probabilities, model.name)
+        if generation.probabilities is None and word and kept:
+            judged = verdict.Verdict(word)  # a back end that tells no probabilities
         answer = replace(
             _with_verdict(draft.answer, judged),
             raw=generation.text,

@@ -159,10 +159,12 @@ class _Call:
             answer = self._json(self._read(response.read))
         try:
             first = answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
-            likely = {str(each["token"]).strip(): math.exp(each["logprob"]) for each in first}
+            likely = [(str(each["token"]).strip(), math.exp(each["logprob"])) for each in first]
         except (LookupError, TypeError, ValueError):
             return None
-        return {option: likely.get(option, 0.0) for option in options} if likely else None
+        if not likely:
+            return None
+        return {option: sum(p for word, p in likely if word == option) for option in options}
 
     def pieces(self, give: Give) -> None:
         """An answer, streamed or whole."""

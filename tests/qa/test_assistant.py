@@ -112,10 +112,21 @@ def test_an_answer_as_json_has_the_contracts_names(plain):
     found = json.loads(json.dumps(plain.ask(REACH, id="q1").to_json()))
     assert set(found) == {
         *("version", "id", "question", "standalone_question", "verdict", "text", "raw"),
-        *("abstained", "reason", "confidence", "citations", "hits", "edition", "model"),
+        *(
+            "verdict_confidence",
+            "yes_probability",
+            "generated",
+            "abstained",
+            "reason",
+            "confidence",
+            "citations",
+            "hits",
+            "edition",
+            "model",
+        ),
         *("settings", "timings", "unsupported"),
     }
-    assert (found["version"], found["id"], found["edition"]) == (1, "q1", "current")
+    assert (found["version"], found["id"], found["edition"]) == (2, "q1", "current")
     assert set(found["citations"][0]) == {
         *("number", "edition", "heading", "quote", "text", "status", "span", "truncated"),
     }

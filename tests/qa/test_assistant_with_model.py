@@ -1,5 +1,6 @@
 """Of what a model says only what the rules support is shown, and no order in a text is obeyed."""
 
+import re
 import threading
 
 import pytest
@@ -28,7 +29,7 @@ def test_many_questions_hear_the_model_each_on_its_own_rules(searcher):
     model = EchoModel(SUPPORTED)
     asked = ["Can a creature with reach block my flyer?", "702.19b", "who is the tallest judge?"]
     spoken, looked_up, refused = speaking(searcher, model).ask_many(asked)
-    assert spoken.generated.startswith(SUPPORTED)
+    assert spoken.generated.startswith(SUPPORTED.rstrip("."))
     assert looked_up.raw == refused.raw == ""
     assert refused.abstained
     assert len(model.prompts) == 1
@@ -47,10 +48,25 @@ def test_a_model_that_fails_on_one_question_of_many_leaves_the_others_alone(sear
     assert "too long" in failed.reason
 
 
-def test_a_models_sentence_is_shown_with_the_rule_that_supports_it(searcher):
-    answer = speaking(searcher, EchoModel(SUPPORTED)).ask(REACH)
-    assert answer.text.startswith(f"{SUPPORTED} [702.")
-    assert (answer.raw, answer.unsupported) == (SUPPORTED, 0)
+@pytest.mark.parametrize(
+    "reply", [SUPPORTED, f"{SUPPORTED[:-1]} [702.17b].", f"{SUPPORTED} [702.17b]"]
+)
+def test_a_models_sentence_is_shown_with_the_rule_that_supports_it(searcher, reply):
+    """Wherever the model put the number, or left it out."""
+    answer = speaking(searcher, EchoModel(reply)).ask(REACH)
+    assert re.fullmatch(rf"{re.escape(SUPPORTED[:-1])} \[702\.\d+b\]\.", answer.generated)
+    assert answer.text.endswith(answer.generated)
+    assert answer.text.startswith("702.")
+    assert (answer.raw, answer.unsupported) == (reply, 0)
+
+
+def test_a_sentence_is_checked_against_the_rule_that_it_cites(searcher):
+    """702.17a says what reach is, not who may block whom."""
+    question = "What does reach do, and is it a static ability?"
+    right, wrong = "Reach is a static ability [702.17a].", "Reach is a static ability [702.17b]."
+    assert speaking(searcher, EchoModel(right)).ask(question).generated == right
+    refused = speaking(searcher, EchoModel(wrong)).ask(question)
+    assert (refused.generated, refused.unsupported) == ("", 1)
 
 
 @pytest.mark.parametrize(
@@ -120,10 +136,50 @@ def test_a_stopped_answer_keeps_what_was_said(searcher):
     assert parts[-1].raw == "word word word"
 
 
-def test_a_verdict_is_given_only_where_it_was_asked_for(searcher):
-    model = EchoModel("No, it cannot.")
-    assert speaking(searcher, model).ask(REACH).verdict is None
-    assert speaking(searcher, model, verdicts=True).ask(REACH).verdict == "no"
+def test_a_verdict_is_read_from_the_probabilities_and_opens_the_answer(searcher):
+    for yes, verdict, opening in ((0.97, "yes", "Yes."), (0.01, "no", "No.")):
+        model = EchoModel(f" {SUPPORTED}", probabilities={"Yes": yes, "No": 0.98 - yes})
+        answer = speaking(searcher, model).ask(REACH)
+        assert answer.verdict == verdict
+        assert answer.raw.startswith(opening)
+        assert answer.generated.startswith(SUPPORTED[:-1])
+        assert answer.verdict_confidence > 0.8
+        assert answer.yes_probability == pytest.approx(yes / 0.98, abs=0.02)
+        assert f"{verdict.capitalize()}. {SUPPORTED[:-1]}" in answer.text
+
+
+def test_an_unsure_verdict_reads_unclear_and_the_sentences_do_not_pretend(searcher):
+    model = EchoModel(" it can.", probabilities={"Yes": 0.5, "No": 0.45})
+    answer = speaking(searcher, model).ask(REACH)
+    assert answer.verdict == "unclear"
+    assert answer.verdict_confidence < 0.6
+    assert answer.raw.startswith("The rule says that")
+
+
+def test_a_question_that_asks_for_no_yes_or_no_gets_none(searcher):
+    model = EchoModel(SUPPORTED, probabilities={"Yes": 0.05, "No": 0.01})
+    answer = speaking(searcher, model).ask("How much damage does trample let through?")
+    assert (answer.verdict, answer.verdict_confidence) == (None, None)
+
+
+def test_the_verdict_comes_before_the_sentences(searcher):
+    model = EchoModel(f" {SUPPORTED}", probabilities={"Yes": 0.97, "No": 0.01})
+    evidence, judged, opening, *_ = speaking(searcher, model).ask_stream(REACH)
+    assert (evidence.verdict, judged.verdict, opening) == (None, "yes", "Yes.")
+
+
+def test_without_probabilities_a_yes_counts_only_with_a_sentence_that_a_rule_supports(searcher):
+    backed = speaking(searcher, EchoModel(f"Yes. {SUPPORTED}")).ask(REACH)
+    assert (backed.verdict, backed.verdict_confidence) == ("yes", None)
+    assert speaking(searcher, EchoModel("Yes, always.")).ask(REACH).verdict is None
+
+
+def test_the_rules_shown_are_the_only_ones_that_may_be_cited(searcher):
+    model = EchoModel(SUPPORTED)
+    answer = speaking(searcher, model).ask(REACH)
+    (request,) = model.requests
+    assert set(request.citable) <= {citation.number for citation in answer.cited}
+    assert all(f"[{number}]" in request.prompt.user for number in request.citable)
 
 
 def test_a_masked_passage_reaches_neither_hits_nor_prompt(searcher):

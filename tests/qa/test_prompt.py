@@ -1,7 +1,10 @@
 """Prompt files have the placeholders that are filled, and the budget is kept."""
 
+import re
+
 import pytest
 
+from eval import items
 from qa import prompt
 
 
@@ -23,7 +26,7 @@ def test_a_wrong_placeholder_is_noticed(tmp_path, monkeypatch):
 
 
 def test_the_best_rules_go_in_whole_and_none_in_part():
-    rules = [("1", "a " * 50), ("2", "b " * 50), ("3", "c " * 50)]
+    rules = [prompt.ShownRule(n, "", f"{word} " * 50) for n, word in zip("123", "abc", strict=True)]
     filled, used = prompt.fill("why?", rules, 110, lambda text: len(text.split()))
     assert used == ["1", "2"]
     assert " ".join(["b"] * 50) in filled.user
@@ -33,6 +36,27 @@ def test_the_best_rules_go_in_whole_and_none_in_part():
 
 
 def test_mana_symbols_and_dollars_pass_through():
-    filled, _ = prompt.fill("does {T} cost $5 or ${X}?", [("1", "{W/B} $rules")], 99, len)
+    filled, _ = prompt.fill(
+        "does {T} cost $5 or ${X}?", [prompt.ShownRule("1.1", "Mana", "{W/B} $rules")], 99, len
+    )
     assert "{T} cost $5 or ${X}?" in filled.user
-    assert "- {W/B} $rules" in filled.user
+    assert "[1.1] Mana: {W/B} $rules" in filled.user
+
+
+def test_worked_examples_are_of_the_training_set_and_in_the_answers_own_form():
+    """None of dev, test or calibration, each sentence with a rule that it shows."""
+    trained = {item.question for item in items.train()}
+    examples = prompt.worked_examples()
+    assert len(examples) >= 6
+    for asked, answer in examples:
+        question = asked.partition("Question: ")[2]
+        assert question in {" ".join(each.split()) for each in trained}
+        cited = re.findall(r"\[(\d{3}\.\w+)\]\.", answer)
+        assert cited
+        assert all(f"[{number}] " in asked for number in cited)
+
+
+def test_the_fixed_part_is_the_same_for_all_questions():
+    rules = [prompt.ShownRule("1.1", "Mana", "Mana is mana.")]
+    one, other = (prompt.fill(q, rules, 99, len)[0] for q in ("why?", "when?"))
+    assert one._replace(user="") == other._replace(user="")

@@ -41,7 +41,7 @@ def folder(tmp_path_factory):
     """A folder as transformers keeps one, with a tiny model whose weights are chance."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+    from transformers import MistralConfig, MistralForCausalLM, PreTrainedTokenizerFast
 
     place = tmp_path_factory.mktemp("tiny")
     names = ["<unk>", "<end>", "<system>", "<user>", "<assistant>", *WORDS]
@@ -53,12 +53,12 @@ def folder(tmp_path_factory):
     tokenizer.chat_template = TEMPLATE
     tokenizer.save_pretrained(place)
     torch.manual_seed(3)
-    config = Qwen2Config(
+    config = MistralConfig(
         vocab_size=len(names), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
         num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=4096,
         eos_token_id=None, bos_token_id=None, tie_word_embeddings=False,
     )  # fmt: skip
-    Qwen2ForCausalLM(config).save_pretrained(place)
+    MistralForCausalLM(config).save_pretrained(place)
     return place
 
 
