@@ -61,12 +61,15 @@ def test_a_models_sentence_is_shown_with_the_rule_that_supports_it(searcher, rep
 
 
 def test_a_sentence_is_checked_against_the_rule_that_it_cites(searcher):
-    """702.17a says what reach is, not who may block whom."""
+    """Another rule that the model was shown does not back it."""
     question = "What does reach do, and is it a static ability?"
-    right, wrong = "Reach is a static ability [702.17a].", "Reach is a static ability [702.17b]."
-    assert speaking(searcher, EchoModel(right)).ask(question).generated == right
-    refused = speaking(searcher, EchoModel(wrong)).ask(question)
-    assert (refused.generated, refused.unsupported) == ("", 1)
+    model = EchoModel("Reach is a static ability [702.17a].")
+    assert (
+        speaking(searcher, model).ask(question).generated == "Reach is a static ability [702.17a]."
+    )
+    other = next(number for number in model.requests[0].citable if number != "702.17a")
+    wrong = speaking(searcher, EchoModel(f"Reach is a static ability [{other}].")).ask(question)
+    assert (wrong.generated, wrong.unsupported) == ("", 1)
 
 
 @pytest.mark.parametrize(
