@@ -40,7 +40,7 @@ def list_rules(
         lines = [f"{row['number']}  {row['heading']}  ({row['rules']})" for row in rows]
     else:
         below = [rule for rule in book.find(section) if not numbers.parse(rule.number).letters]
-        rows = [rule_json(book, rule) for rule in below]
+        rows = [_rule_json(book, rule) for rule in below]
         lines = [f"{rule.number:9}{_one_line(rule.text)}" for rule in below]
     show(rows, lines, as_json)
 
@@ -55,7 +55,7 @@ def show_rules(
     book = library.load().edition(edition)
     found = book.find(query)
     lines = [line for rule in found for line in _rule_lines(book, rule)]
-    show([rule_json(book, rule) for rule in found], lines, as_json)
+    show([_rule_json(book, rule) for rule in found], lines, as_json)
 
 
 @rules_app.command("history")
@@ -122,7 +122,7 @@ def list_documents(edition: EditionName = None, as_json: Json = False) -> None:
     show(rows, [*lines, "", library.notice()], as_json)
 
 
-def rule_json(book: Edition, rule: Rule) -> dict[str, Any]:
+def _rule_json(book: Edition, rule: Rule) -> dict[str, Any]:
     """A rule as --json prints it: with its parent and its references both ways."""
     return {
         **asdict(rule),

@@ -34,10 +34,10 @@ def search(
     resources.book.edition(edition)  # an unknown one is an error before anything heavy is loaded
     [result] = resources.searcher.search([question], k, edition)
     lines = [line for hit in result.hits for line in _hit_lines(hit)]
-    show([hit_json(hit) for hit in result.hits], lines, as_json)
+    show([_hit_json(hit) for hit in result.hits], lines, as_json)
 
 
-def hit_json(hit: "Hit") -> dict[str, Any]:
+def _hit_json(hit: "Hit") -> dict[str, Any]:
     """A hit as --json prints it: with the text of its passage."""
     passage = hit.passage
     return {

@@ -72,6 +72,7 @@ def table(run: Run) -> list[tuple[str, str, Figure]]:
 
 
 def markdown(run: Run) -> str:
+    """All figures of a run as one table in Markdown."""
     rows = [f"| {name} | {what} | {f} | {f.items} |" for name, what, f in table(run)]
     made = [f"- {name}: {value}" for name, value in about(run).items()]
     head = ["| set | measure | value [95 % interval] | items |", "| --- | --- | --- | --- |"]
@@ -79,6 +80,7 @@ def markdown(run: Run) -> str:
 
 
 def html(run: Run) -> str:
+    """A run as a page: for each set the figures, the plots and the items that went wrong."""
     made = "".join(
         f"<tr><th>{escape(name)}</th><td><code>{escape(value)}</code></td></tr>"
         for name, value in about(run).items()
@@ -170,7 +172,7 @@ def _item(record: Record) -> list[tuple[str, str]]:
         ),
         ("gold", str(record.get("gold") or record["gold_answer"] or "")),
         ("parsed, strict and lenient", f"{record.get('strict')}, {record.get('lenient')}"),
-        ("the model said", record["raw"]),
+        ("model output", record["raw"]),
     ]
     return [(name, value) for name, value in rows if value and value != "None, None"]
 

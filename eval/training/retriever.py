@@ -1,7 +1,7 @@
 """Contrastive training of the retriever: a question's vector moves towards its deciding rule's.
 
 Every rule is a negative for each question. The rules of a batch, siblings of the deciding ones
-among them, are encoded anew in each step; the vectors of all others are a few steps old.
+among them, are encoded again in each step; the vectors of all others are a few steps old.
 """
 
 import random

@@ -1,5 +1,6 @@
 """A run asks every item once, resumes if interrupted, and says what it was made with."""
 
+import copy
 import json
 
 import pytest
@@ -34,7 +35,7 @@ def kept_embeddings(built_home, monkeypatch):
     monkeypatch.setenv("STICKLER_HOME", str(built_home))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def runner(searcher):
     """Makes a runner of a plan, with a fake model where the plan names one."""
 
@@ -44,9 +45,12 @@ def runner(searcher):
     return make
 
 
-@pytest.fixture
-def run(runner, tmp_path):
-    return runner(PLAN).run(tmp_path / "run")
+@pytest.fixture(scope="module")
+def run(runner, built_home, tmp_path_factory):
+    """A finished run, which tests leave as it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STICKLER_HOME", str(built_home))
+        return runner(PLAN).run(tmp_path_factory.mktemp("runs") / "run")
 
 
 def test_a_run_has_one_record_an_item_and_a_summary(run):
@@ -93,14 +97,14 @@ def test_a_finished_run_is_not_asked_again(run, runner):
     assert (run.folder / "records.jsonl").read_bytes() == before
 
 
-def test_a_run_made_with_something_else_is_not_mixed_in(run, runner):
-    report.write(run)
-    other = Plan(PLAN.sets, "none", limit=5)
+def test_a_run_made_with_something_else_is_not_mixed_in(runner, tmp_path):
+    first, other = Plan(("rule",), "none", limit=3), Plan(("rule",), "none", limit=2)
+    report.write(runner(first).run(tmp_path / "run"))
     with pytest.raises(SticklerError, match=r"something else \(limit, items\)") as caught:
-        runner(other).run(run.folder)
+        runner(other).run(tmp_path / "run")
     assert Remedy(Action.RESTART) in caught.value.remedies
-    assert len(runner(other).run(run.folder, restart=True).records) == 25
-    assert not (run.folder / "report.html").exists()
+    assert len(runner(other).run(tmp_path / "run", restart=True).records) == 2
+    assert not (tmp_path / "run" / "report.html").exists()
 
 
 def test_a_folder_with_other_files_is_left_alone(runner, tmp_path):
@@ -154,9 +158,10 @@ def test_a_report_is_one_page_that_needs_nothing_else(run):
 
 
 def test_a_report_shows_hostile_text_as_text(run):
-    run.records[0]["question"] = "<script>alert(1)</script>"
-    run.records[0]["found"], run.records[0]["confidence"] = ["<b>702</b>"], 1.0
-    html = report.html(run)
+    hostile = copy.deepcopy(run)
+    hostile.records[0]["question"] = "<script>alert(1)</script>"
+    hostile.records[0]["found"], hostile.records[0]["confidence"] = ["<b>702</b>"], 1.0
+    html = report.html(hostile)
     assert "<script" not in html
     assert "<b>702" not in html
 

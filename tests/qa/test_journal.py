@@ -108,9 +108,9 @@ def test_a_journal_made_with_something_else_is_not_resumed(path, name, called):
     with pytest.raises(SticklerError, match=rf"\({called}\)") as caught:
         Journal(path, {**MADE_WITH, name: "other"})
     assert Remedy(Action.RESTART) in caught.value.remedies
-    anew = Journal(path, {**MADE_WITH, name: "other"}, restart=True)
-    assert anew.kept == 0
-    assert anew.claim("question 1?")
+    restarted = Journal(path, {**MADE_WITH, name: "other"}, restart=True)
+    assert restarted.kept == 0
+    assert restarted.claim("question 1?")
 
 
 def test_a_file_that_is_no_journal_is_left_alone(path):
