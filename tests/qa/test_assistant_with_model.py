@@ -62,13 +62,12 @@ def test_a_models_sentence_is_shown_with_the_rule_that_supports_it(searcher, rep
 
 def test_a_sentence_is_checked_against_the_rule_that_it_cites(searcher):
     """Another rule that the model was shown does not back it."""
-    question = "What does reach do, and is it a static ability?"
-    model = EchoModel("Reach is a static ability [702.17a].")
-    assert (
-        speaking(searcher, model).ask(question).generated == "Reach is a static ability [702.17a]."
+    sentence = "A creature with flying can block a creature with or without flying"
+    right, wrong = (
+        speaking(searcher, EchoModel(f"{sentence} [{number}].")).ask(REACH)
+        for number in ("702.9b", "702.17b")
     )
-    other = next(number for number in model.requests[0].citable if number != "702.17a")
-    wrong = speaking(searcher, EchoModel(f"Reach is a static ability [{other}].")).ask(question)
+    assert (right.generated, right.unsupported) == (f"{sentence} [702.9b].", 0)
     assert (wrong.generated, wrong.unsupported) == ("", 1)
 
 
