@@ -60,17 +60,6 @@ def test_a_models_sentence_is_shown_with_the_rule_that_supports_it(searcher, rep
     assert (answer.raw, answer.unsupported) == (reply, 0)
 
 
-def test_a_sentence_is_checked_against_the_rule_that_it_cites(searcher):
-    """Another rule that the model was shown does not back it."""
-    sentence = "A creature with flying can block a creature with or without flying"
-    right, wrong = (
-        speaking(searcher, EchoModel(f"{sentence} [{number}].")).ask(REACH)
-        for number in ("702.9b", "702.17b")
-    )
-    assert (right.generated, right.unsupported) == (f"{sentence} [702.9b].", 0)
-    assert (wrong.generated, wrong.unsupported) == ("", 1)
-
-
 @pytest.mark.parametrize(
     "sentence",
     [

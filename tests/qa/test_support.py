@@ -1,0 +1,45 @@
+"""Which rule backs a sentence of a model."""
+
+import pytest
+
+from qa import support
+
+QUESTION = "Is reach a static ability?"
+
+
+@pytest.fixture
+def reach(book):
+    """Two rules about reach: what it is, and what it does."""
+    return [book.current.rule("702.17a"), book.current.rule("702.17b")]
+
+
+def test_a_sentence_is_checked_against_the_rule_that_it_cites(reach, embedder):
+    """Another rule that the model was shown does not back it."""
+    right, wrong = (
+        support.supported(f"Reach is a static ability [{number}].", QUESTION, reach, embedder)
+        for number in ("702.17a", "702.17b")
+    )
+    assert right == ([("Reach is a static ability", "702.17a")], 0)
+    assert wrong == ([], 1)
+
+
+def test_a_sentence_without_a_number_is_checked_against_all(reach, embedder):
+    found = support.supported("Reach is a static ability.", QUESTION, reach, embedder)
+    assert found == ([("Reach is a static ability", "702.17a")], 0)
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentences"),
+    [
+        ("One thing [702.9b]. Another [509.1b].", [("One thing", "702.9b"), ("Another", "509.1b")]),
+        ("One thing. [702.9b] Another. [509.1b]", [("One thing", "702.9b"), ("Another", "509.1b")]),
+        ("One thing (702.9b). It broke off in the mid", [("One thing", "702.9b")]),
+        ("The same [702.9b]. The same [702.9b].", [("The same", "702.9b")]),
+        ("A. B. C. D.", [("A", None), ("B", None), ("C", None)]),
+        ("It is {2}{U} [702.9b].", [("It is {2}{U}", "702.9b")]),
+        ("", []),
+        ("[702.9b].", []),
+    ],
+)
+def test_sentences_are_split_from_their_numbers(raw, sentences):
+    assert support.split_sentences(raw) == sentences
