@@ -118,4 +118,4 @@ def _language_model() -> Finding:
 
     there = catalog.find(models.DEFAULT)
     get = phrase(Remedy(Action.GET_MODEL))
-    return Finding("language model", there is not None, str(there or f"not here yet: {get}"))
+    return Finding("language model", True, str(there or f"not here yet (optional): {get}"))

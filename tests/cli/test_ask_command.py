@@ -84,20 +84,35 @@ def test_sentences_of_the_model_are_shown_where_asked_for(stickler, monkeypatch,
     resources = Resources(searcher=searcher, load_model=lambda name: model)
     monkeypatch.setattr(qa.resources, "Resources", lambda *_, **__: resources)
     shown = stickler("ask", SETTLED, "--model", "fake", "--show-generated")[1]
-    assert "blocked except by creatures with reach. [702." in shown
+    assert "As fake reads it: A creature with flying" in " ".join(shown.split())
+    assert "blocked except by creatures with reach [702." in " ".join(shown.split())
     assert "Not checked, and not to be trusted: the model named 702.999." in shown
     hidden = stickler("ask", SETTLED, "--model", "fake", "--no-show-generated")[1]
-    assert "with reach. [702." not in hidden
+    assert "reads it" not in hidden
     assert len(model.prompts) == 1
 
 
 def test_search_and_model_are_loaded_early_unless_the_book_answers(stickler, loads):
     stickler("ask", "what is defender?", "--model", "fake")
     assert loads == []
-    stickler("ask", SETTLED)
-    assert loads == ["search"]  # the embedded model is silent by default
+    stickler("ask", SETTLED, "--model", "none")
+    assert loads == ["search"]
     stickler("ask", SETTLED, "--model", "fake")
     assert loads == ["search", "search", "fake"]
+
+
+def test_without_the_default_model_the_rules_are_quoted_with_a_word_on_how_to_get_it(
+    stickler, shared_search, result
+):
+    code, out, _ = stickler("ask", SETTLED)
+    assert code == 0
+    assert "702.17b Reach" in out
+    assert "qwen2.5-coder-1.5b is not on this machine yet. Get it with 'stickler model get'." in (
+        " ".join(out.split())
+    )
+    answer = result("ask", SETTLED)
+    assert (answer["model"], answer["verdict"], answer["generated"]) == ("none", None, "")
+    assert "stickler" not in answer["reason"]
 
 
 def test_a_chat_keeps_the_subject_until_an_empty_line(stickler, typed, shared_search):
