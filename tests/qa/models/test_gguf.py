@@ -10,7 +10,7 @@ import time
 import pytest
 from asking import LONG, PARIS, stopped
 
-from index.errors import SticklerError
+from index.errors import Action, Remedy, SticklerError
 from qa.models import Prompt, load
 from qa.models.gguf import Gguf, to_f16
 
@@ -145,8 +145,9 @@ def test_a_file_that_is_no_model_is_named(tmp_path):
     for content in (b"", b"GG", b"PK\x03\x04 a zip file"):
         path = tmp_path / "other.gguf"
         path.write_bytes(content)
-        with pytest.raises(SticklerError, match=r"other\.gguf is not a GGUF file: "):
+        with pytest.raises(SticklerError, match=r"other\.gguf is not a GGUF file") as caught:
             load(str(path))
+        assert Remedy(Action.CHOOSE_MODEL) in caught.value.remedies
         with pytest.raises(SticklerError, match=r"other\.gguf is not a GGUF file: "):
             to_f16(path, tmp_path / "target.gguf")
 
