@@ -12,13 +12,10 @@ import pytest
 import texts
 from hypothesis import settings
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))  # else 'index' could be found as the folder tests/index
-
-from index import library, store  # noqa: E402
-from index.editions import Rulebook  # noqa: E402
-from index.embedder import DEFAULT, Embedder  # noqa: E402
-from index.searcher import Searcher  # noqa: E402
+from index import library, store
+from index.editions import Rulebook
+from index.embedder import DEFAULT, Embedder
+from index.searcher import Searcher
 
 if TYPE_CHECKING:
     from index.embedder import Vectors
