@@ -53,7 +53,8 @@ def _measure(searcher: Searcher, edition: str, limit: int | None) -> tuple[int, 
         [hit.passage.number in gold for hit in result.hits]
         for result, (_, gold) in zip(results, asked, strict=True)
     ]
-    return len(asked), [sum(any(one[:k]) for one in ranked) / len(asked) for k in (1, 5, 10)]
+    total = max(1, len(asked))
+    return len(asked), [sum(any(one[:k]) for one in ranked) / total for k in (1, 5, 10)]
 
 
 def _carried_over(shipped: Edition, target: Edition) -> dict[str, str]:

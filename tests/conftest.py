@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 import texts
 from hypothesis import settings
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))  # else 'index' could be found as the folder tests/index
-
-from index import files, library, store  # noqa: E402
-from index.editions import Rulebook  # noqa: E402
-from index.embedder import DEFAULT, Embedder  # noqa: E402
-from index.searcher import Searcher  # noqa: E402
+from index import files, library, store
+from index.editions import Rulebook
+from index.embedder import DEFAULT, Embedder
+from index.searcher import Searcher
 
 if TYPE_CHECKING:
     from index.embedder import Vectors
+
+Encode = Callable[[Sequence[str]], "Sequence[Vectors]"]
 
 USERS_HOME = files.home()  # where the language model is, or is fetched to
 os.environ["STICKLER_HOME"] = os.devnull  # what is read before a test starts is no user's either
@@ -123,16 +123,24 @@ def embeddings(request: pytest.FixtureRequest) -> Path:
 
 
 class SharedEmbedder(Embedder):
-    """The default embedding model; it encodes the tokens of a rule once for all tests."""
+    """The default embedding model; it encodes the same text once for all tests."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._known: dict[str, Vectors] = {}
+        self._tokens: dict[str, Vectors] = {}
+        self._vectors: dict[str, Vectors] = {}
+
+    def encode_questions(self, questions: Sequence[str]) -> "Vectors":
+        return np.stack(_memoised(self._vectors, super().encode_questions, questions))
 
     def token_vectors(self, texts: Sequence[str]) -> "list[Vectors]":
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        self._known.update(zip(new, super().token_vectors(new), strict=True))
-        return [self._known[text] for text in texts]
+        return _memoised(self._tokens, super().token_vectors, texts)
+
+
+def _memoised(known: "dict[str, Vectors]", encode: Encode, texts: Sequence[str]) -> "list[Vectors]":
+    if new := [text for text in dict.fromkeys(texts) if text not in known]:
+        known.update(zip(new, encode(new), strict=True))
+    return [known[text] for text in texts]
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,8 @@
-"""A small text in the publisher's form, with the quirks of its numbers."""
+"""Texts for tests: a small release with the quirks of its numbers, and a hostile one."""
+
+from index.rulebook import Edition, Example, Rule
+
+HOSTILE = "<img src=x onerror=alert(1)> \"'`${1}{{2}} & </script><script>alert(2)</script>"
 
 _RELEASE = """\
 Magic: The Gathering Comprehensive Rules
@@ -73,5 +77,11 @@ Published by Wizards of the Coast LLC.
 
 
 def small_release(day: str = "March 8, 2024") -> str:
-    """The text, as if it took effect on the day named."""
+    """A text in the publisher's form, as if it took effect on the day named."""
     return _RELEASE.format(day=day)
+
+
+def hostile_book() -> Edition:
+    """A book of one rule whose heading, text and example would run a script in a page."""
+    rule = Rule("100.1", HOSTILE, "2020-01-01", "x", HOSTILE, (Example(HOSTILE),))
+    return Edition("2020-01-01", {"100.1": rule}, {"100": HOSTILE})

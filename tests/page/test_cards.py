@@ -6,20 +6,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from texts import HOSTILE, hostile_book
 
-from index.rulebook import Edition, Example, Rule
 from page import cards
 from qa.answer import Answer
 from qa.assistant import Assistant
 from qa.resources import Resources
 from qa.settings import Settings
-
-HOSTILE = "<img src=x onerror=alert(1)> \"'`${1}{{2}} & </script><script>alert(2)</script>"
-
-
-def hostile_book():
-    rule = Rule("100.1", HOSTILE, "2020-01-01", "x", HOSTILE, (Example(HOSTILE),))
-    return Edition("2020-01-01", {"100.1": rule}, {"100": HOSTILE})
 
 
 def test_a_reference_is_a_link_to_the_rule_in_the_same_edition(book):

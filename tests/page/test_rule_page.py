@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from test_cards import hostile_book
+from texts import hostile_book
 
 from index.errors import SticklerError
 from page import rule_page

@@ -1,7 +1,7 @@
 """The tab Rules shows which texts are loaded, and how they are added."""
 
 import pytest
-from test_cards import HOSTILE
+from texts import HOSTILE
 
 import app
 from index.library import Document

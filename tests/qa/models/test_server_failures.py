@@ -29,7 +29,7 @@ def test_a_server_that_stays_busy_is_told(fake):
 def test_a_server_that_is_not_running_is_told():
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    assert failure(address) == (f"No server answers at {address} (Connection refused): start it.")
+    assert failure(address) == f"No server answers at {address} (Connection refused): start it."
     assert "No server answers at http://no-such-host.invalid/v1 (" in failure(
         "http://no-such-host.invalid/v1"
     )
