@@ -3,6 +3,7 @@
 import pytest
 
 from eval import metrics, output_parsing
+from qa.models import Generation
 
 
 def record(id="a", gold=("702.19b",), found=(), cited=(), **more):
@@ -105,7 +106,7 @@ def test_risk_grows_with_coverage_where_confidence_is_right():
     ],
 )
 def test_a_verdict_is_parsed_strictly_and_leniently(raw, strict, lenient):
-    assert output_parsing.verdict(raw) == (strict, lenient)
+    assert output_parsing.verdict(Generation(raw)) == (strict, lenient)
 
 
 @pytest.mark.parametrize(
@@ -124,10 +125,39 @@ def test_a_verdict_is_parsed_strictly_and_leniently(raw, strict, lenient):
 )
 def test_a_choice_is_parsed_strictly_and_leniently(raw, strict, lenient):
     choices = ["It lives.", "It dies.", "It is tapped.", "Nothing happens."]
-    assert output_parsing.choice(raw, choices) == (strict, lenient)
+    assert output_parsing.choice(Generation(raw), choices) == (strict, lenient)
 
 
 def test_overlap_counts_shared_words():
     assert output_parsing.overlap("The creature is destroyed.", "The creature is destroyed.") == 1
     assert output_parsing.overlap("banana", "The creature is destroyed.") == 0
     assert 0 < output_parsing.overlap("the creature lives", "The creature is destroyed.") < 1
+
+
+def test_probabilities_decide_where_a_model_tells_them():
+    said = Generation("It dies.", {"Yes": 0.2, "No": 0.3})
+    assert output_parsing.verdict(said) == ("no", "no")
+    letters = Generation("A", dict(zip("ABCD", (0.1, 0.2, 0.6, 0.1), strict=True)))
+    assert output_parsing.choice(letters, ["one", "two", "three", "four"]) == ("three", "three")
+
+
+def verdict_record(id, gold, yes, verdict):
+    return record(id, gold=["702.19b"]) | {"gold": gold, "yes_probability": yes, "verdict": verdict}
+
+
+def test_the_area_under_the_curve_is_of_the_probabilities_of_yes():
+    records = [
+        verdict_record("a", "yes", 0.9, "yes"),
+        verdict_record("b", "yes", 0.4, "unclear"),
+        verdict_record("c", "no", 0.6, "unclear"),
+        verdict_record("d", "no", 0.1, "no"),
+    ]
+    area = metrics.verdict_auc(records)
+    assert (area.value, area.items) == (0.75, 4)
+    assert area.low <= 0.75 <= area.high
+    assert metrics.verdict_auc(records[:2]) is None
+    figures = metrics.summary(records)
+    assert figures["verdict AUC"] == area
+    assert figures["verdict shown"].value == 0.5
+    assert figures["shown verdict right"].value == 1.0
+    assert figures["likelier verdict right"].value == 0.5
