@@ -196,7 +196,7 @@ class Service:
     ) -> Generator[Waiting, None, Assistant | None]:
         """What answers with these settings, all of it loaded; None where it was stopped.
 
-        What failed to load is tried again. The embedded model may fail: then the assistant
+        What failed to load is tried again. The default model may fail: then the assistant
         answers without it, and says why.
         """
         yield from self._wait(self.resources.load_search(retry=True), stop)

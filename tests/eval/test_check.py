@@ -26,8 +26,8 @@ def test_a_worse_search_would_be_noticed(searcher, monkeypatch):
 
 
 def test_a_baseline_names_the_command_that_measures_it():
-    command = "stickler eval run --set outcome,verdict --model none --placebo --variant dense"
-    assert parse(command) == Plan(("outcome", "verdict"), "none", placebo=True, variant="dense")
+    command = "stickler eval run --set outcome,verdict --model none --rules placebo --variant dense"
+    assert parse(command) == Plan(("outcome", "verdict"), "none", rules="placebo", variant="dense")
     with pytest.raises(ValueError, match="--wrong"):
         parse("stickler eval run --set rule --wrong 3")
 

@@ -6,7 +6,7 @@ import json
 import pytest
 from fakes import EchoModel
 
-from eval import metrics, report
+from eval import items, metrics, report
 from eval.examiner import partner
 from eval.items import load
 from eval.run import Plan, Runner, open_run
@@ -122,14 +122,24 @@ def test_a_folder_without_a_run_is_an_error(tmp_path):
 
 
 def test_the_placebo_shows_another_questions_rules(runner, tmp_path):
-    plans = [Plan(("verdict",), "scripted", limit=12, placebo=placebo) for placebo in (False, True)]
+    plans = [
+        Plan(("verdict",), "scripted", limit=12, rules=rules) for rules in ("found", "placebo")
+    ]
     models = [EchoModel("Yes."), EchoModel("Yes.")]
     for plan, model in zip(plans, models, strict=True):
-        runner(plan, model).run(tmp_path / str(plan.placebo))
+        runner(plan, model).run(tmp_path / plan.rules)
     pairs = list(zip(*(model.prompts for model in models), strict=True))
     for true, placebo in pairs:
         assert true.user.split("Situation:")[1] == placebo.user.split("Situation:")[1]
         assert true.user.split("Situation:")[0] != placebo.user.split("Situation:")[0]
+
+
+def test_the_gold_rules_are_shown_where_they_are_asked_for(runner, tmp_path):
+    model = EchoModel("Yes.")
+    runner(Plan(("dev",), "scripted", limit=4, rules="gold"), model).run(tmp_path)
+    assert len(model.requests) == 4
+    for request, item in zip(model.requests, items.dev(), strict=False):
+        assert request.citable == item.gold_rules
 
 
 def test_a_claim_and_four_choices_reach_the_model(runner, tmp_path):

@@ -39,12 +39,12 @@ def failing(searcher, *remedies):
     return Service(resources=Resources(searcher=searcher, load_model=load))
 
 
-def test_where_the_embedded_model_cannot_be_loaded_the_rules_answer_and_a_note_says_why(searcher):
+def test_where_the_default_model_cannot_be_loaded_the_rules_answer_and_a_note_says_why(searcher):
     turn = ask(failing(searcher), Settings(show_generated=True))
     assert turn.failure == ""
     assert turn.answer.cited[0].number == "702.17b"
     assert turn.answer.model == NONE
-    why = "No language model could be loaded: The model smollm2-135m is not installed."
+    why = "The model qwen2.5-coder-1.5b is not installed."
     assert notes(turn) == [why]
     assert why in render_conversation([turn])
 

@@ -124,10 +124,10 @@ def test_hostile_questions_answers_and_errors_are_text(answer):
 
 def test_the_status_names_the_model_whose_sentences_are_shown():
     ready = State("Ready", ready=True)
-    without = render_status(ready, "smollm2-135m", "current", False, "2024-03-08")
-    with_model = render_status(ready, "smollm2-135m", "current", True, "2024-03-08")
+    without = render_status(ready, "qwen2.5-coder-1.5b", "current", False, "2024-03-08")
+    with_model = render_status(ready, "qwen2.5-coder-1.5b", "current", True, "2024-03-08")
     assert "none, rules quoted" in without
-    assert "<b>smollm2-135m</b>" in with_model
+    assert "<b>qwen2.5-coder-1.5b</b>" in with_model
     assert "current, 2024-03-08" in without
 
 
