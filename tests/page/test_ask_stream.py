@@ -86,7 +86,7 @@ def test_a_visitor_who_leaves_frees_the_model(slow_service, model):
     turns.close()
     assert model.ended.is_set()
     assert len(slow_service.queue_for(SLOW)) == 0
-    assert ask(slow_service, Settings()).answer.cited
+    assert ask(slow_service, Settings(model=NONE)).answer.cited
 
 
 def test_the_second_waits_for_the_first_and_can_stop_waiting(slow_service):

@@ -136,15 +136,15 @@ def test_whoever_asks_has_a_turn_between_two_chunks(searcher, upload, work):
     order, first, waiting = [], threading.Event(), threading.Event()
 
     class OrderedModel(EchoModel):
-        def generate(self, prompts, limit):
+        def generate(self, requests):
             order.append("chunk")
             first.set()
             assert waiting.wait(20)
-            return super().generate(prompts, limit)
+            return super().generate(requests)
 
-        def stream(self, prompt, limit, stop):
+        def stream(self, request, stop):
             order.append("question")
-            return super().stream(prompt, limit, stop)
+            return super().stream(request, stop)
 
     model = OrderedModel("Yes.")
     settings = Settings(model="ordered", show_generated=True)

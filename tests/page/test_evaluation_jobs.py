@@ -90,15 +90,15 @@ def test_whoever_asks_has_a_turn_between_two_items(searcher):
     order, first, waiting, stop = [], threading.Event(), threading.Event(), threading.Event()
 
     class OrderedModel(EchoModel):
-        def generate(self, prompts, limit):
-            order.append(len(prompts))
+        def generate(self, requests):
+            order.append(len(requests))
             first.set()
             assert waiting.wait(20)
-            return super().generate(prompts, limit)
+            return super().generate(requests)
 
-        def stream(self, prompt, limit, stop):
+        def stream(self, request, stop):
             order.append("question")
-            return super().stream(prompt, limit, stop)
+            return super().stream(request, stop)
 
     settings = Settings(model="ordered", show_generated=True)
     service = service_with(searcher, OrderedModel("Yes."), settings)
