@@ -30,6 +30,13 @@ settings.load_profile("stickler")
 RELEASES = Path(__file__).resolve().parents[2] / "shared" / "releases"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that asks the real language model is slow."""
+    for item in items:
+        if "model_file" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The user's data folder: a fresh one for every test, which does not exist yet."""

@@ -117,6 +117,7 @@ def test_code_negates_only_a_single_phrase():
     assert _negated("It can attack and it can block.") == ""
 
 
+@pytest.mark.slow
 def test_a_masked_example_is_found_on_no_path(searcher, built, built_home, monkeypatch):
     """Not by vectors, BM25, number or reference; not in the prompt, the hits or the citations."""
     monkeypatch.setenv("STICKLER_HOME", str(built_home))

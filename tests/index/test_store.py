@@ -123,6 +123,7 @@ def test_building_mends_what_is_damaged(own_home, book, search):
     assert "702.19a" in search()
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_the_old_index(own_home, search):
     before = search()
     for wait in (0.0, 0.3, 0.6, 0.9):
@@ -139,6 +140,7 @@ def test_a_kill_at_any_moment_leaves_the_old_index(own_home, search):
     assert len(folders(own_home)) <= 2
 
 
+@pytest.mark.slow
 def test_two_builds_at_once_both_end_and_leave_one_index(own_home, search):
     builds = [subprocess.Popen([sys.executable, "-c", BUILD], cwd=ROOT) for _ in range(2)]
     assert [build.wait(timeout=120) for build in builds] == [0, 0]

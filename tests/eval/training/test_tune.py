@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 import torch
 
 from eval.training import data, loop
@@ -10,6 +11,7 @@ from index.embedder import Embedder
 from qa import out_of_scope
 
 
+@pytest.mark.slow
 def test_a_retriever_is_tuned_and_can_be_used(stickler, tmp_path):
     code, out, err = stickler("tune", "retriever", "--limit", "20", "-o", str(tmp_path))
     assert code == 0, err
@@ -22,6 +24,7 @@ def test_a_retriever_is_tuned_and_can_be_used(stickler, tmp_path):
     assert Embedder(str(path)).encode_questions(["what is trample?"]).shape == (1, 384)
 
 
+@pytest.mark.slow
 def test_training_again_gives_the_same_weights(tmp_path):
     def trained(name):
         task = Retriever(data.load(20), frozen=3)

@@ -80,6 +80,7 @@ def work(engine, folder, out):
     return run(job, engine, lambda done, total: None, print)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_in_the_middle_loses_nothing(expected, tmp_path):
     engine = RayEngine(SETTINGS, workers=2)
     died, lost = engine._died, []
@@ -116,6 +117,7 @@ def kill_one_at_work(lost):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_joined_writes_what_one_process_writes(expected, address, tmp_path):
     command = [sys.executable, "-m", "cli", "batch", str(tmp_path / "in.txt")]
     options = ["--engine", "ray", "--address", address, "--workers", "1", "--model", "none"]

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from pyarrow import parquet as pq
 
 from index.errors import SticklerError
+from qa.answer import VERSION
 from qa.batch.tables import Row, fields, writers
 from qa.batch.tables.fields import Result
 from qa.batch.tables.source import open_source
 
 ANSWER = {
-    "version": 1,
+    "version": VERSION,
     "id": "x",
     "question": "why?",
     "verdict": None,
@@ -69,7 +70,7 @@ def test_a_line_of_json_is_the_whole_answer_and_what_was_carried(write):
     first, failed, bare = map(json.loads, lines.read_text("utf-8").splitlines())
     assert first == {**ANSWER, "id": "1", "input": {"n": 1}}
     assert failed == {
-        **{"version": 1, "id": "2", "question": "why?", "error": "It failed."},
+        **{"version": VERSION, "id": "2", "question": "why?", "error": "It failed."},
         "input": {"n": 2},
     }
     assert "input" not in bare

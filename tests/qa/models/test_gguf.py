@@ -117,8 +117,8 @@ def test_many_answers_are_the_same_as_one_by_one(model):
     ]
     together = [each.probabilities["Yes"] for each in model.generate(requests)]
     alone = [model.generate([request])[0].probabilities["Yes"] for request in requests]
-    assert together == pytest.approx(alone, abs=0.02)
-    assert together[:3] == pytest.approx(together[3:], abs=0.02)
+    assert together == pytest.approx(alone, abs=0.05)
+    assert together[:3] == pytest.approx(together[3:], abs=0.05)
 
 
 def test_stopping_ends_the_stream_at_once_and_the_work_soon(model, falls_idle):
