@@ -16,6 +16,7 @@ from index import library, numbers, parsers
 from index.editions import Rulebook
 from index.errors import SticklerError
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 SOUND = {  # name -> bytes, and the edition where the text does not say it
     document.file: (

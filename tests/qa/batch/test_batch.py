@@ -160,6 +160,7 @@ def test_the_output_of_one_batch_is_the_input_of_another(work, five):
     ]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(work, tmp_path):
     def peak(count):
         source = tmp_path / f"{count}.csv"

