@@ -103,7 +103,9 @@ class Searcher:
 
     def with_weights(self, weights: Weights) -> "Searcher":
         """The same index and embedding model, other weights."""
-        return Searcher(self.book, self.index, self.embedder, weights)
+        other = Searcher(self.book, self.index, self.embedder, weights)
+        other._maxsim = self._maxsim  # the token vectors of rules are the same
+        return other
 
     def search(
         self,
