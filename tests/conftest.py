@@ -3,24 +3,18 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 import texts
 from hypothesis import settings
+from shared_embedder import SharedEmbedder
 
 from index import files, library, store
 from index.editions import Rulebook
 from index.embedder import DEFAULT, Embedder
 from index.searcher import Searcher
-
-if TYPE_CHECKING:
-    from index.embedder import Vectors
-
-Encode = Callable[[Sequence[str]], "Sequence[Vectors]"]
 
 USERS_HOME = files.home()  # where the language model is, or is fetched to
 os.environ["STICKLER_HOME"] = os.devnull  # what is read before a test starts is no user's either
@@ -125,35 +119,14 @@ def small_release() -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def embeddings(request: pytest.FixtureRequest) -> Path:
-    """A cache of embeddings that outlives the run: each is kept by its model and its text."""
+    """A folder of embeddings that outlives the run: each is kept by its model and its text."""
     return Path(request.config.cache.mkdir("embeddings"))
 
 
-class SharedEmbedder(Embedder):
-    """The default embedding model; it encodes the same text once for all tests."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._tokens: dict[str, Vectors] = {}
-        self._vectors: dict[str, Vectors] = {}
-
-    def encode_questions(self, questions: Sequence[str]) -> "Vectors":
-        return np.stack(_memoised(self._vectors, super().encode_questions, questions))
-
-    def token_vectors(self, texts: Sequence[str]) -> "list[Vectors]":
-        return _memoised(self._tokens, super().token_vectors, texts)
-
-
-def _memoised(known: "dict[str, Vectors]", encode: Encode, texts: Sequence[str]) -> "list[Vectors]":
-    if new := [text for text in dict.fromkeys(texts) if text not in known]:
-        known.update(zip(new, encode(new), strict=True))
-    return [known[text] for text in texts]
-
-
 @pytest.fixture(scope="session")
-def embedder() -> Embedder:
+def embedder(embeddings: Path) -> Embedder:
     """The default embedding model, loaded once."""
-    return SharedEmbedder()
+    return SharedEmbedder(embeddings)
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,7 @@
 """Texts become vectors once; what was embedded before is taken from the cache."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,14 @@ def test_a_disk_that_fills_up_is_one_sentence(embedder, disk_full):
         pytest.raises(SticklerError, match=r"Could not keep embeddings .*make room on the disk"),
     ):
         embedder.encode_passages([f"text {number}" for number in range(20)])
+
+
+def test_threads_that_encode_at_once_each_get_their_own():
+    embedder = Embedder()
+    texts = [f"{'a long question ' * (number % 5)}about rule {number}?" for number in range(40)]
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(lambda text: embedder.encode_questions([text])[0], texts))
+    np.testing.assert_allclose(together, embedder.encode_questions(texts), atol=1e-5)
 
 
 def test_one_model_is_told_from_another(tmp_path):
