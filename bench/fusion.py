@@ -13,7 +13,8 @@ from eval.run import VARIANTS
 from index import library, passages, store
 from index.embedder import Embedder
 from index.rulebook import Edition, Rule
-from index.searcher import Searcher, Weights
+from index.searcher import Searcher
+from index.stages import Weights
 from index.vocabulary import Vocabulary
 
 DEFAULT = Weights()

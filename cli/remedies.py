@@ -23,12 +23,13 @@ PHRASES = {
     Action.CHOOSE_NO_MODEL: "use '--model none'",
     Action.CHOOSE_FORMAT: "say what it is with --format",
     Action.CHOOSE_COLUMN: "name the one that holds the questions with --column",
+    Action.CHOOSE_FIELDS: "name some with --fields, like id,text,error",
+    Action.FEWER_WORKERS: "start fewer with --workers",
     Action.RESTART: "start over with --restart",
     Action.LEAVE_OUT_RAY: "leave out '--engine ray'",
     Action.LEAVE_OUT_ADDRESS: "leave out '--address'",
     Action.CONTINUE_RUN: "run 'stickler eval run[ -o {value}]'",
     Action.ADD_SET: "add your own with 'stickler eval add FILE'",
-    Action.RAISE_LIMIT: "tune on more questions with a higher --limit",
 }
 
 

@@ -40,7 +40,7 @@ def list_rules(
         lines = [f"{row['number']}  {row['heading']}  ({row['rules']})" for row in rows]
     else:
         below = [rule for rule in book.find(section) if not numbers.parse(rule.number).letters]
-        rows = [_rule_json(book, rule) for rule in below]
+        rows = [book.rule_json(rule) for rule in below]
         lines = [f"{rule.number:9}{_one_line(rule.text)}" for rule in below]
     show(rows, lines, as_json)
 
@@ -55,7 +55,7 @@ def show_rules(
     book = library.load().edition(edition)
     found = book.find(query)
     lines = [line for rule in found for line in _rule_lines(book, rule)]
-    show([_rule_json(book, rule) for rule in found], lines, as_json)
+    show([book.rule_json(rule) for rule in found], lines, as_json)
 
 
 @rules_app.command("history")
@@ -120,16 +120,6 @@ def list_documents(edition: EditionName = None, as_json: Json = False) -> None:
         for row in rows
     ]
     show(rows, [*lines, "", library.notice()], as_json)
-
-
-def _rule_json(book: Edition, rule: Rule) -> dict[str, Any]:
-    """A rule as --json prints it: with its parent and its references both ways."""
-    return {
-        **asdict(rule),
-        "parent": rule.parent,
-        "references": [asdict(reference) for reference in book.references(rule)],
-        "referred_from": book.referred_from(rule.number),
-    }
 
 
 def _document_json(document: library.Document, parsed: ParsedDocument) -> dict[str, Any]:

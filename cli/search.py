@@ -4,7 +4,7 @@ Run as: stickler search "does my trampler need to kill both blockers?"
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,24 +28,14 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find the rules that decide a question."""
+    from index.hits import hit_json
     from qa.resources import Resources
 
     resources = Resources(embedder, progress=progress_bar("Embedding"))
     resources.book.edition(edition)  # an unknown one is an error before anything heavy is loaded
     [result] = resources.searcher.search([question], k, edition)
     lines = [line for hit in result.hits for line in _hit_lines(hit)]
-    show([_hit_json(hit) for hit in result.hits], lines, as_json)
-
-
-def _hit_json(hit: "Hit") -> dict[str, Any]:
-    """A hit as --json prints it: with the text of its passage."""
-    passage = hit.passage
-    return {
-        **hit.to_json(),
-        "heading": passage.heading,
-        "text": passage.shown,
-        "truncated": passage.truncated,
-    }
+    show([hit_json(hit) for hit in result.hits], lines, as_json)
 
 
 def _hit_lines(hit: "Hit") -> Iterator[str]:

@@ -25,7 +25,7 @@ from eval.examiner import Examiner, Record, partner
 from index import files
 from index.embedder import Progress
 from index.errors import Action, Remedy, SticklerError
-from index.searcher import Weights
+from index.stages import Weights
 from qa import journal, models
 from qa.resources import Resources
 from qa.settings import Settings

@@ -31,7 +31,8 @@ class Action(Enum):
     LEAVE_OUT_ADDRESS = auto()
     CONTINUE_RUN = auto()  # the evaluation run in the folder that the value names
     ADD_SET = auto()
-    RAISE_LIMIT = auto()
+    CHOOSE_FIELDS = auto()
+    FEWER_WORKERS = auto()
 
 
 class Remedy(NamedTuple):

@@ -46,6 +46,17 @@ class Evidence:
     vector: "Floats"  # the question as the embedding model sees it
 
 
+def hit_json(hit: Hit) -> dict[str, Any]:
+    """A hit as programs get it: with the text of its passage."""
+    passage = hit.passage
+    return {
+        **hit.to_json(),
+        "heading": passage.heading,
+        "text": passage.shown,
+        "truncated": passage.truncated,
+    }
+
+
 class SearchResult(NamedTuple):
     """The rules found for one question, best first."""
 

@@ -3,7 +3,8 @@
 import bisect
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from index import numbers
 from index.errors import Action, Remedy, SticklerError
@@ -165,7 +166,7 @@ class Edition:
     def _missing(self, number: str) -> SticklerError:
         place = bisect.bisect(self._order, numbers.parse(number), key=numbers.parse)
         near = " and ".join(self._order[max(place - 1, 0) : place + 1])
-        nearest = f" (the nearest are {near})" if near else ""
+        nearest = f" (nearest: {near})" if near else ""
         return SticklerError(
             f"There is no rule {number} in the {self.name} edition{nearest}",
             Remedy(Action.LIST_HEADINGS),
@@ -205,6 +206,15 @@ class Edition:
     def referred_from(self, number: str) -> list[str]:
         """The rules whose text names this one."""
         return self._referred_from.get(number, [])
+
+    def rule_json(self, rule: Rule) -> dict[str, Any]:
+        """A rule as programs get it: with its parent and its references both ways."""
+        return {
+            **asdict(rule),
+            "parent": rule.parent,
+            "references": [asdict(reference) for reference in self.references(rule)],
+            "referred_from": self.referred_from(rule.number),
+        }
 
     def headed(self, name: str) -> list[str]:
         """The numbers whose heading is this name: 'trample' -> 702.19."""

@@ -1,81 +1,23 @@
-"""From a question to the rules that decide it, in named stages.
+"""From a question to the rules that decide it.
 
-Rules whose numbers stand in the question are looked up. All others go through
-
-    candidates  the nearest passages by FAISS and by BM25
-    fuse        both scores set against what all passages score (z), weighted and added
-    boost       lifted where the question names the heading, where rules around it fit as well,
-                and where a good hit refers to it
-    rerank      the first of them compared with the question token by token (MaxSim)
+Rules whose numbers stand in the question are looked up. All others go through the stages of
+index/stages.py: candidates -> fuse -> boost, and then the first of them are compared with the
+question token by token (MaxSim): rerank.
 
 >>> Searcher.open().search(["does my trampler need to kill both blockers?"])[0].hits[0]
 """
 
-import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Sequence
 
-from index import library, numbers, store
-from index.bm25 import stems
+from index import library, store
 from index.editions import Rulebook
 from index.embedder import DEFAULT, Embedder, Progress
 from index.errors import SticklerError
-from index.hits import Evidence, Hit, SearchResult, Via
+from index.hits import SearchResult
 from index.maxsim import CANDIDATES, MaxSim
-from index.passages import Passage, passages
-from index.store import View
-from index.vocabulary import Headings, Vocabulary
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float32]
+from index.stages import ViewSearch, Weights, first, rerank
 
 LONGEST_QUESTION = 4000  # characters
-_FOLLOWED = 3  # of the best rules, those whose references are followed
-_TOP = 20  # candidates that a path may claim to have found
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What each sort of evidence counts, in units of a dense score's spread."""
-
-    dense: float = 1.0
-    bm25: float = 0.3
-    heading: float = 0.7  # the question names the heading that the rule stands under
-    around: float = 0.2  # share of the best score among the rules of the same group
-    example: float = -0.5  # an example speaks for its rule, but less surely than the rule itself
-    reference: float = 0.1  # share of a good hit's score for a rule that it refers to
-    maxsim: float = 6.0  # how well the rule takes up the question's tokens
-    number: float = 100.0  # a rule asked for by number goes before all others
-
-
-class Query(NamedTuple):
-    """A question as the stages see it."""
-
-    text: str
-    terms: list[str]  # stems, table talk put into the rules' words
-    headings: set[str]  # that it names
-    vector: "Floats"
-    masked: frozenset[str]  # ids of passages that do not exist for it
-
-
-class Candidates(NamedTuple):
-    """Rows of a view worth scoring, with what each path makes of them."""
-
-    rows: list[int]
-    similarity: "Floats"  # cosine of the question and the passage
-    dense: "Floats"  # z-scores
-    bm25: "Floats"
-
-
-class Scored(NamedTuple):
-    score: float
-    passage: Passage
-    via: tuple[Via, ...]
 
 
 class Searcher:
@@ -103,7 +45,9 @@ class Searcher:
 
     def with_weights(self, weights: Weights) -> "Searcher":
         """The same index and embedding model, other weights."""
-        return Searcher(self.book, self.index, self.embedder, weights)
+        other = Searcher(self.book, self.index, self.embedder, weights)
+        other._maxsim = self._maxsim  # the token vectors of rules are the same
+        return other
 
     def search(
         self,
@@ -148,197 +92,6 @@ class Searcher:
         return self._views[view.book.name]
 
 
-class ViewSearch:
-    """The stages over one edition."""
-
-    def __init__(self, view: View, weights: Weights) -> None:
-        headings = {rule.heading for rule in view.book.rules if rule.is_heading}
-        self._book = view.book
-        self._view = view
-        self._weights = weights
-        self._vocabulary = Vocabulary(headings)
-        self._headings = Headings(headings)
-
-    @cached_property
-    def _rules(self) -> dict[str, Passage]:
-        """Every rule's own passage by number, bare headings too."""
-        return {p.number: p for p in passages(self._book) if p.kind == "rule"}
-
-    @cached_property
-    def _rows(self) -> dict[str, list[int]]:
-        """Each number's rows in the index."""
-        rows: dict[str, list[int]] = {}
-        for row, passage in enumerate(self._view.passages):
-            rows.setdefault(passage.number, []).append(row)
-        return rows
-
-    @cached_property
-    def _spread(self) -> tuple["Floats", "Floats"]:
-        """Mean and covariance of all vectors: they give the mean and spread of any question's
-        scores without scoring every passage."""
-        import numpy as np
-
-        index = self._view.vectors
-        vectors = index.reconstruct_n(0, index.ntotal)
-        return vectors.mean(axis=0), np.cov(vectors, rowvar=False, bias=True)
-
-    def text(self, hit: Hit, masked: Collection[str]) -> str:
-        """A rule as it is embedded, also where search found it by its example."""
-        own = self._rules.get(hit.passage.number)
-        shown = own is not None and own.embedded and own.id not in masked
-        return own.embedded if own and shown else hit.passage.embedded
-
-    def search(
-        self, question: str, vector: "Floats", k: int, masked: frozenset[str]
-    ) -> SearchResult:
-        """All stages but the last, which takes many questions at once."""
-        terms = stems(self._vocabulary.translate(question))
-        query = Query(question, terms, self._headings.named(terms), vector, masked)
-        candidates = self.candidates(query, k)
-        best = self.fuse(query, candidates)
-        scored = self.boost(query, candidates, best)[:k]
-        ranked: dict[str, Scored] = {}
-        for one in sorted(self.look_up(query, k) + scored, key=lambda each: -each.score):
-            ranked.setdefault(one.passage.number, one)
-        hits = [
-            Hit(one.passage, rank, round(one.score, 4), one.via)
-            for rank, one in enumerate(list(ranked.values())[:k], 1)
-        ]
-        return SearchResult(hits, self._evidence(query, candidates))
-
-    def look_up(self, query: Query, k: int) -> list[Scored]:
-        """The rules whose numbers stand in the question, each with what is below it."""
-        wanted = numbers.asked(query.text) or [
-            n for n in numbers.references(query.text) if n in self._book
-        ]
-        found: dict[str, Passage] = {}
-        for number in wanted:
-            below = [rule.number for rule in self._book.subrules(number)] if number else []
-            for each in [number, *below][: k + 1]:
-                passage = self._rules.get(each)
-                if passage is not None and passage.id not in query.masked:
-                    found[each] = passage
-        return [
-            Scored(self._weights.number - 0.01 * place, passage, ("number",))
-            for place, passage in enumerate(found.values())
-        ]
-
-    def candidates(self, query: Query, k: int) -> Candidates:
-        """The rows that FAISS or BM25 puts first, each scored by both."""
-        import numpy as np
-
-        view = self._view
-        bm25 = _z(view.bm25.scores(query.terms))
-        reach = min(max(10 * k, 200), len(view.passages))
-        _, nearest = view.vectors.search(query.vector[None, :], reach)
-        by_dense = [row for row in nearest[0].tolist() if row >= 0]
-        by_bm25 = np.argpartition(-bm25, reach - 1)[:reach].tolist()
-        rows = [
-            row
-            for row in dict.fromkeys(by_dense + by_bm25)
-            if view.passages[row].id not in query.masked
-        ]
-        similarity = view.vectors.reconstruct_batch(np.array(rows, dtype="int64")) @ query.vector
-        return Candidates(rows, similarity, self._dense_z(query.vector, similarity), bm25[rows])
-
-    def fuse(self, query: Query, candidates: Candidates) -> dict[str, tuple[float, int]]:
-        """Each rule's best score and the row that has it; the heading's bonus is part of it."""
-        weights = self._weights
-        scores = weights.dense * candidates.dense + weights.bm25 * candidates.bm25
-        best: dict[str, tuple[float, int]] = {}
-        for row, score in zip(candidates.rows, scores.tolist(), strict=True):
-            passage = self._view.passages[row]
-            score += weights.example * (passage.kind == "example")
-            score += weights.heading * (passage.heading in query.headings)
-            if passage.number not in best or best[passage.number][0] < score:
-                best[passage.number] = (score, row)
-        return best
-
-    def boost(
-        self, query: Query, candidates: Candidates, best: Mapping[str, tuple[float, int]]
-    ) -> list[Scored]:
-        """Every candidate rule, best first, with what its surroundings and references add."""
-        around: dict[str, float] = {}
-        for number, (score, _) in best.items():
-            group = numbers.group(number)
-            around[group] = max(around.get(group, score), score)
-        total = {
-            number: score + self._weights.around * around[numbers.group(number)]
-            for number, (score, _) in best.items()
-        }
-        referred = self._referred(total, query.masked)
-        for number, gain in referred.items():
-            total[number] += gain
-        dense = _top(candidates.dense, candidates.rows)
-        bm25 = _top(candidates.bm25, candidates.rows)
-        return [
-            Scored(
-                total[number],
-                self._view.passages[best[number][1]],
-                _via(self._rows[number], dense, bm25, number in referred),
-            )
-            for number in sorted(total, key=lambda n: -total[n])
-        ]
-
-    def _referred(self, total: Mapping[str, float], masked: frozenset[str]) -> dict[str, float]:
-        """What a rule gains from being named by one of the best."""
-        gains: dict[str, float] = {}
-        for number in sorted(total, key=lambda n: -total[n])[:_FOLLOWED]:
-            rule = self._book.by_number.get(number)
-            if rule is None or rule.passage_id in masked:
-                continue
-            for other in numbers.references(rule.text):
-                if other in total and other != number:
-                    gain = self._weights.reference * max(total[number], 0.0)
-                    gains[other] = max(gains.get(other, 0.0), gain)
-        return gains
-
-    def _evidence(self, query: Query, candidates: Candidates) -> Evidence:
-        bm25 = self._view.bm25
-        return Evidence(
-            similarity=float(candidates.similarity.max()),
-            term_weights={term: bm25.weight(term) for term in query.terms},
-            unknown_terms=frozenset(term for term in query.terms if not bm25.knows(term)),
-            named_headings=frozenset(query.headings),
-            vector=query.vector,
-        )
-
-    def _dense_z(self, vector: "Floats", similarity: "Floats") -> "Floats":
-        import numpy as np
-
-        mean, covariance = self._spread
-        spread = np.sqrt(max(float(vector @ covariance @ vector), 1e-12))
-        result: Floats = (similarity - vector @ mean) / spread
-        return result
-
-
-def first(result: SearchResult, count: int) -> list[Hit]:
-    """The first hits of those that were not asked for by number."""
-    return [hit for hit in result.hits if "number" not in hit.via][:count]
-
-
-def rerank(result: SearchResult, scores: Mapping[str, float], weight: float) -> SearchResult:
-    """The hits in the order of their score and what these scores, by rule number, add.
-
-    What lies above or below the mean of all counts, so that scores stay on their scale. Rules that
-    were asked for by number stay in front; those without a score stay behind.
-    """
-    mean = sum(scores.values()) / max(1, len(scores))
-    rescored = [
-        replace(hit, score=round(hit.score + weight * (scores[hit.passage.number] - mean), 4))
-        for hit in result.hits
-        if hit.passage.number in scores
-    ]
-    others = [hit for hit in result.hits if hit.passage.number not in scores]
-    by_number = [hit for hit in others if "number" in hit.via]
-    lowest = min((hit.score for hit in rescored), default=math.inf)  # none behind may score more
-    behind = [
-        replace(hit, score=min(hit.score, lowest)) for hit in others if "number" not in hit.via
-    ]
-    ranked = [*by_number, *sorted(rescored, key=lambda hit: -hit.score), *behind]
-    return result._replace(hits=[replace(hit, rank=rank) for rank, hit in enumerate(ranked, 1)])
-
-
 def check(question: str) -> None:
     """What a question must be to be searched for."""
     if not question.strip():
@@ -347,25 +100,3 @@ def check(question: str) -> None:
         raise SticklerError(
             f"The question has {len(question)} characters: ask in at most {LONGEST_QUESTION}."
         )
-
-
-def _z(scores: "Floats") -> "Floats":
-    spread = float(scores.std())
-    result: Floats = (scores - scores.mean()) / (spread if spread > 1e-9 else 1.0)
-    return result
-
-
-def _top(scores: "Floats", rows: list[int]) -> set[int]:
-    """The rows that score best."""
-    import numpy as np
-
-    return {rows[at] for at in np.argsort(-scores)[:_TOP].tolist()}
-
-
-def _via(rows: list[int], dense: set[int], bm25: set[int], referred: bool) -> tuple[Via, ...]:
-    paths: list[tuple[Via, bool]] = [
-        ("dense", not dense.isdisjoint(rows)),
-        ("lexical", not bm25.isdisjoint(rows)),
-        ("reference", referred),
-    ]
-    return tuple(name for name, used in paths if used) or ("dense",)

@@ -5,13 +5,12 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from index.editions import CURRENT
 from index.errors import SticklerError
-from index.hits import Hit
-from index.rulebook import Edition, Rule
+from index.hits import hit_json
 from index.searcher import check
 from page.batch_jobs import answer_list
 from page.errors import gradio_errors
@@ -116,7 +115,7 @@ def declare(service: Service) -> None:
                 raise SticklerError(f"Cannot find {limit} rules: choose 1 to {_MAX_HITS}.")
             searcher = service.wait_for_searcher(_MAX_SECONDS)
             [found] = searcher.search([query], limit, edition)
-            return [_hit_json(hit) for hit in found.hits]
+            return [hit_json(hit) for hit in found.hits]
 
     def rule(number: str, edition: str = CURRENT) -> list[dict[str, Any]]:
         """Look rules up by number, range, section or keyword, with what is below them.
@@ -130,24 +129,9 @@ def declare(service: Service) -> None:
         """
         with gradio_errors():
             book = service.resources.book.edition(edition)
-            return [_rule_json(book, each) for each in book.find(number)]
+            return [book.rule_json(each) for each in book.find(number)]
 
     api(ask, api_name="ask", concurrency_limit=40)
     api(batch, api_name="batch", concurrency_limit=4)
     api(search, api_name="search", concurrency_limit=4)
     api(rule, api_name="rule", concurrency_limit=4)
-
-
-def _hit_json(hit: Hit) -> dict[str, Any]:
-    passage = hit.passage
-    shown = {"heading": passage.heading, "text": passage.shown, "truncated": passage.truncated}
-    return {**hit.to_json(), **shown}
-
-
-def _rule_json(book: Edition, rule: Rule) -> dict[str, Any]:
-    return {
-        **asdict(rule),
-        "parent": rule.parent,
-        "references": [asdict(reference) for reference in book.references(rule)],
-        "referred_from": book.referred_from(rule.number),
-    }

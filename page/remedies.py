@@ -21,12 +21,13 @@ _PHRASES = {
     Action.CHOOSE_NO_MODEL: "choose 'none' in the settings",
     Action.CHOOSE_FORMAT: "",
     Action.CHOOSE_COLUMN: "choose the one with the questions",
+    Action.CHOOSE_FIELDS: "",
+    Action.FEWER_WORKERS: "",
     Action.RESTART: "choose the file again",
     Action.LEAVE_OUT_RAY: "",
     Action.LEAVE_OUT_ADDRESS: "",
     Action.CONTINUE_RUN: "",
     Action.ADD_SET: "choose one of the list",
-    Action.RAISE_LIMIT: "",
 }
 
 

@@ -19,7 +19,8 @@ from index.editions import Rulebook
 from index.embedder import DEFAULT as EMBEDDER
 from index.embedder import Embedder, Progress
 from index.errors import SticklerError
-from index.searcher import Searcher, Weights
+from index.searcher import Searcher
+from index.stages import Weights
 from qa import models
 from qa.out_of_scope import OutOfScope
 

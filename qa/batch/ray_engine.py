@@ -185,8 +185,9 @@ class RayEngine:
             self._start_deaths += 1
             if self._start_deaths == _START_DEATHS:
                 raise SticklerError(
-                    f"Ray workers die before they are ready ({_first_line(error)}): give them more "
-                    "memory, or fewer with --workers."
+                    f"Ray workers die before they are ready ({_first_line(error)})",
+                    "give them more memory",
+                    Remedy(Action.FEWER_WORKERS),
                 )
         elif task.deaths + 1 < _DEATHS:
             self._again.append(replace(task, deaths=task.deaths + 1))

@@ -9,7 +9,7 @@ from eval import check as checking
 from eval import items, run
 from eval.check import check, parse
 from eval.run import Plan
-from index.searcher import Weights
+from index.stages import Weights
 from qa.resources import Resources
 
 

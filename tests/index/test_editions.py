@@ -258,9 +258,9 @@ def test_find_takes_a_whole_section(current):
     [
         ("banana", "'banana' is neither a rule number nor a heading of the current edition: try"),
         ("", "'' is neither"),
-        ("702.19z", r"no rule 702.19z in the current edition \(the nearest are 702.19g and 702.20"),
-        ("999", r"no rule 999 in the current edition \(the nearest are 702.153b\)"),
-        ("100.1", r"no rule 100.1 in the current edition \(the nearest are 506.4b\)"),
+        ("702.19z", r"no rule 702.19z in the current edition \(nearest: 702.19g and 702.20"),
+        ("999", r"no rule 999 in the current edition \(nearest: 702.153b\)"),
+        ("100.1", r"no rule 100.1 in the current edition \(nearest: 506.4b\)"),
         ("702.19b-z", "no rule 702.19h"),
     ],
 )

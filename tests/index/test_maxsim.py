@@ -6,7 +6,8 @@ import pytest
 from index import maxsim
 from index.embedder import Embedder
 from index.maxsim import CANDIDATES, MaxSim
-from index.searcher import Searcher, Weights
+from index.searcher import Searcher
+from index.stages import Weights
 
 QUESTION = "my attacker with trample is blocked by two guys, must I kill both first?"
 RULES = [

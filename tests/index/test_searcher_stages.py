@@ -9,7 +9,7 @@ from index.editions import Rulebook
 from index.hits import Hit, SearchResult
 from index.passages import passages
 from index.rulebook import Example, ParsedDocument, Rule
-from index.searcher import Candidates, Query, ViewSearch, Weights, rerank
+from index.stages import Candidates, Query, ViewSearch, Weights, rerank
 from index.store import View
 
 EDITION = "2024-03-08"

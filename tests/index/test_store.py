@@ -14,7 +14,8 @@ import pytest
 from index import library, parsers, store
 from index.embedder import Embedder
 from index.errors import Action, Remedy, SticklerError
-from index.searcher import Searcher, Weights
+from index.searcher import Searcher
+from index.stages import Weights
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = "from index import library, store; from index.embedder import Embedder; "

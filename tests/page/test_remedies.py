@@ -11,10 +11,11 @@ from page.rule_page import render_page
 NOT_ON_A_PAGE = {
     Action.TUNE,
     Action.CHOOSE_FORMAT,
+    Action.CHOOSE_FIELDS,
+    Action.FEWER_WORKERS,
     Action.LEAVE_OUT_RAY,
     Action.LEAVE_OUT_ADDRESS,
     Action.CONTINUE_RUN,
-    Action.RAISE_LIMIT,
 }
 
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from index.errors import SticklerError
+from index.errors import Action, Remedy, SticklerError
 from qa.answer import VERSION
 from qa.batch.tables import Row
 from qa.batch.tables.columns import clashing
@@ -98,7 +98,7 @@ def columns(wanted: str | None, carried: Sequence[str], every: bool) -> list[Col
             known = ", ".join([*own, "input", *list(others)[:20]])
             raise SticklerError(f"There is no field '{name}': choose of {known}.")
     if not found:
-        raise SticklerError("No field was chosen: name some behind --fields, like id,text,error.")
+        raise SticklerError("No field was chosen", Remedy(Action.CHOOSE_FIELDS))
     return list(found.values())
 
 

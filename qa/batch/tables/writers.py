@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from index.errors import SticklerError
+from index.errors import Action, Remedy, SticklerError
 from qa.batch.tables import MOST_COLUMNS
 from qa.batch.tables.fields import Column, Result, flat, kinds, line, plain, value, written
 
@@ -226,8 +226,9 @@ def check_size(format: str, rows: int, columns: int) -> None:
     """Say before the work, not after it, that a table cannot hold its result."""
     if format not in WHOLE and columns > MOST_COLUMNS:
         raise SticklerError(
-            f"The answers would have more than {MOST_COLUMNS} columns: choose some with --fields, "
-            "or write JSON lines (.jsonl)."
+            f"The answers would have more than {MOST_COLUMNS} columns",
+            "write JSON lines (.jsonl)",
+            Remedy(Action.CHOOSE_FIELDS),
         )
     if format == "xlsx" and rows >= _SHEET:
         raise SticklerError(
