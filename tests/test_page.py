@@ -78,7 +78,7 @@ def ask(page: Page, question: str) -> None:
 def show_generated(page: Page) -> None:
     """Have the model's sentences shown."""
     page.get_by_role("button", name="Settings").click()
-    page.get_by_label("Show the model's own sentences").check()
+    page.get_by_label("Show how the model reads the rules").check()
     page.get_by_role("button", name="Settings").click()
     expect(page.locator(".status")).to_contain_text("Model slow")
 
