@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import index
-from index import files
+from index import embedder, files, tuned_weights
 from index.embedder import Embedder, QueryEncoding
 
 if TYPE_CHECKING:
@@ -19,11 +18,12 @@ if TYPE_CHECKING:
 
 
 class SharedEmbedder(Embedder):
-    """Keeps what it encodes in a file that belongs to the model and to the sources of `index`."""
+    """Keeps what it encodes in a file that belongs to the model and to the code that runs it."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
-        name = f"encodings-{self.hash}-{files.code(index)}.sqlite"
+        code = [files.digest(Path(str(each.__file__))) for each in (embedder, tuned_weights)]
+        name = f"encodings-{self.hash}-{code[0][:8]}-{code[1][:8]}.sqlite"
         for old in folder.glob("encodings-*"):
             if old.name != name:
                 old.unlink(missing_ok=True)
