@@ -11,17 +11,21 @@ BIN := .venv/bin
 TORCH := $(shell grep '^torch==' requirements.lock)
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: run test check static browser bench lock clean
+.PHONY: run test check static pytest browser bench lock clean
 .DELETE_ON_ERROR:
 
 run: .venv/run
 	$(BIN)/stickler serve $(SERVE)
 
-test: .venv/test browser static
-	$(BIN)/python -m pytest
+# The static checks run beside the tests: two cores have room for both.
+test: .venv/test browser
+	$(MAKE) --no-print-directory --jobs=2 static pytest
 
-check: .venv/test static
-	$(BIN)/python -m pytest -m 'not slow and not browser'
+check: .venv/test
+	$(MAKE) --no-print-directory --jobs=2 static pytest TESTS="-m 'not slow and not browser'"
+
+pytest: .venv/test
+	$(BIN)/python -m pytest $(TESTS)
 
 static: .venv/test
 	$(BIN)/ruff check .

@@ -3,7 +3,9 @@
 Run as: python -m bench.answers. It needs the default language model: stickler model get.
 """
 
+import contextlib
 import json
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -12,6 +14,7 @@ from pathlib import Path
 from bench.measure import best, command, head, memory_mb, row
 from qa.assistant import Assistant
 from qa.models import DEFAULT, Generation, Model, Probabilities, Request, catalog, load
+from qa.models.gguf import GgufModel
 from qa.resources import Resources
 from qa.settings import Settings
 
@@ -20,6 +23,7 @@ _LLAMA = """
 import json, sys, xllamacpp
 setup = xllamacpp.CommonParams()
 setup.model.path, setup.n_ctx, setup.verbosity = sys.argv[1], 4096, -1
+setup.no_extra_bufts = True
 server = xllamacpp.Server(setup)
 body = {"messages": json.loads(sys.argv[2]), "temperature": 0, "max_tokens": int(sys.argv[3])}
 server.handle_chat_completions({**body, "stream": True}, lambda event: False)
@@ -48,28 +52,52 @@ class _Recording:
 def main() -> None:
     head("Answers with the default language model")
     loaded = load(DEFAULT)
-    assert loaded is not None
+    assert isinstance(loaded, GgufModel)
     model = _Recording(loaded)
     assistant = Assistant(Settings(), Resources(load_model=lambda name: model))
-    assistant.ask(QUESTION)
+    said = assistant.ask(QUESTION).raw or ""
     request = model.request
     assert request is not None
-
-    def raw() -> Iterator[Probabilities | str]:
-        return loaded.stream(request, threading.Event())
+    written = loaded.count(said) - loaded.count(request.opening(None))
 
     def first_piece() -> None:
         stream = assistant.ask_stream(QUESTION)
-        next(part for part in stream if isinstance(part, str))
+        next(part for part in stream if not isinstance(part, str) and part.verdict)
         stream.close()  # type: ignore[attr-defined]
 
-    mine, engine = best(first_piece, lambda: next(part for part in raw() if isinstance(part, str)))
-    reference = f"engine, {engine * 1e3:.0f} ms"
-    row("first token", f"{mine * 1e3:.0f} ms", reference, mine / engine, "1.1")
-    mine, engine = best(lambda: assistant.ask(QUESTION), lambda: list(raw()))
-    row("whole answer", f"{mine:.2f} s", f"engine, {engine:.2f} s", mine / engine, "1.1")
-    print(f"\nMemory with both models loaded: {memory_mb():.0f} MB")
+    def whole() -> None:
+        assistant.ask(QUESTION)
+
+    mine, engine = best(first_piece, lambda: raw(loaded, request, 1), rounds=3)
+    reference = f"raw llama.cpp, {engine:.2f} s"
+    row("verdict, from the first token", f"{mine:.2f} s", reference, mine / engine, "1.1")
+    mine, engine = best(whole, lambda: raw(loaded, request, written), rounds=3)
+    row("whole answer", f"{mine:.2f} s", f"raw llama.cpp, {engine:.2f} s", mine / engine, "1.1")
+    with busy_core():
+        (busy,) = best(whole, rounds=2)
+    row("whole answer, one core busy", f"{busy:.2f} s", f"idle, {mine:.2f} s", busy / mine, "2.5")
+    size = loaded.path.stat().st_size / (1 << 20)
+    row("memory", f"{memory_mb():.0f} MB", f"file, {size:.0f} MB", memory_mb() / size, "+1 GiB")
     new_process(request)
+
+
+def raw(model: GgufModel, request: Request, count: int) -> None:
+    """So many tokens by llama.cpp itself, which has the fixed part of the prompt in its cache."""
+    fixed, _ = model._frame(request.prompt)
+    for prompt, limit in ((fixed, 0), (model._prompt(request.prompt), count)):
+        body = {"prompt": prompt, "n_predict": limit, "id_slot": 0, "temperature": 0}
+        model._engine.handle_completions({**body, "stream": True}, lambda event: False)
+
+
+@contextlib.contextmanager
+def busy_core() -> Iterator[None]:
+    """Another process keeps one core busy."""
+    other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        other.kill()
+        other.wait()
 
 
 def new_process(request: Request) -> None:

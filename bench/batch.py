@@ -27,7 +27,7 @@ from qa.settings import Settings
 class Sizes:
     """The number of questions of each part."""
 
-    silent, speaking, peer, few, many = 300, 64, 32, 1_000, 100_000
+    silent, speaking, peer, few, many = 300, 16, 16, 1_000, 100_000
 
     def small(self) -> "Sizes":
         self.silent, self.speaking, self.peer, self.few, self.many = 48, 4, 4, 200, 1_000
@@ -38,7 +38,7 @@ def main(sizes: Sizes | None = None) -> None:
     sizes = sizes or Sizes()
     head("A batch against one question after the other, through the same code")
     one_by_one("no language model", Settings(model=NONE), sizes.silent, rounds=3)
-    one_by_one("the default language model", Settings(), sizes.speaking, rounds=2)
+    one_by_one("the default language model", Settings(), sizes.speaking, rounds=1)
     if importlib.util.find_spec("llama_index"):
         head("A batch against a plain LlamaIndex pipeline")
         against_peer(sizes.peer)
@@ -64,7 +64,7 @@ def one_by_one(what: str, settings: Settings, count: int, rounds: int) -> None:
         f"{rate(count, together)} a minute",
         f"one by one, {rate(count, alone)} a minute",
         alone / together,
-        "2.5",
+        "2",
     )
 
 

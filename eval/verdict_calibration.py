@@ -2,16 +2,24 @@
 
 The model reads the rules that search finds for the calibration set's yes/no questions; a logistic
 regression turns its log-odds of yes over no into a probability. The threshold is the lowest one
-above which the verdicts, each judged by a fit on other questions, are right often enough.
+above which the verdicts, each judged by a fit on other questions, are right often enough. What was
+read is kept in the data folder: an interrupted calibration resumes.
 """
 
+import contextlib
+import hashlib
 import json
+import random
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from eval import items, metrics
+import prompts
+from eval import metrics
+from eval.calibrate import calibration_items
+from eval.items import EvalItem
 from index import files
 from index.embedder import Progress
+from qa import journal
 from qa.assistant import Assistant
 from qa.resources import Resources
 from qa.settings import Settings
@@ -35,11 +43,13 @@ def fit(
     """Fit, write the model's row of qa/verdict.json, and say what was measured on the way."""
     import numpy as np
 
-    asked = [item for item in items.calibration() if item.gold_verdict][:limit]
-    odds = _log_odds(Assistant(Settings(model), resources), [i.question for i in asked], progress)
-    known = [at for at, each in enumerate(odds) if each is not None]
-    inputs = np.array([odds[at] for at in known], dtype=float)
-    yes = np.array([asked[at].gold_verdict == "yes" for at in known])
+    asked = [item for item in calibration_items() if item.gold_verdict]
+    random.Random(0).shuffle(asked)  # a limit takes some of each style
+    asked = asked[:limit]
+    odds = _log_odds(Assistant(Settings(model), resources), asked, progress)
+    known = [item for item in asked if odds[item.id] is not None]
+    inputs = np.array([odds[item.id] for item in known], dtype=float)
+    yes = np.array([item.gold_verdict == "yes" for item in known])
     held_out = _held_out(inputs, yes)
     confidence = np.maximum(held_out, 1 - held_out)
     right = (held_out > 0.5) == yes
@@ -64,19 +74,43 @@ def fit(
 
 
 def _log_odds(
-    assistant: Assistant, questions: Sequence[str], progress: Progress | None
-) -> list[float | None]:
-    """The model's log-odds of yes; None where search refuses or the model tells nothing."""
-    found: list[float | None] = []
-    for start in range(0, len(questions), _CHUNK):
-        if progress:
-            progress(start, len(questions))
-        drafts = assistant.draft_many(questions[start : start + _CHUNK])
-        for probabilities in assistant.read_many(drafts):
-            found.append(None if probabilities is None else log_odds(probabilities))
+    assistant: Assistant, asked: Sequence[EvalItem], progress: Progress | None
+) -> dict[str, float | None]:
+    """The model's log-odds of yes by question; None where search refuses or nothing is told."""
+    assistant.load()
+    made_with = _made_with(assistant)
+    folder = files.home() / "calibration"
+    folder.mkdir(parents=True, exist_ok=True)
+    name = hashlib.sha256(json.dumps(made_with).encode()).hexdigest()[:16]
+    records = journal.Journal(folder / f"{name}.jsonl", made_with, key=("id",))
+    with contextlib.closing(records):
+        left = [item for item in asked if records.claim(item.id)]
+        for start in range(0, len(left), _CHUNK):
+            if progress:
+                progress(len(asked) - len(left) + start, len(asked))
+            chunk = left[start : start + _CHUNK]
+            drafts = assistant.draft_many([item.question for item in chunk])
+            records.add(
+                [
+                    {"id": item.id, "log_odds": None if found is None else log_odds(found)}
+                    for item, found in zip(chunk, assistant.read_many(drafts), strict=True)
+                ]
+            )
     if progress:
-        progress(len(questions), len(questions))
-    return found
+        progress(len(asked), len(asked))
+    return {row["id"]: row["log_odds"] for row in journal.read(records.path)[1]}
+
+
+def _made_with(assistant: Assistant) -> dict[str, str]:
+    """All that the readings depend on."""
+    model, searcher = assistant.model, assistant.resources.searcher
+    return {
+        "weights": model.hash if model else "",
+        "embedder": searcher.embedder.hash,
+        "settings": assistant.settings.hash,
+        "documents": json.dumps(searcher.index.manifest["documents"]),
+        "prompts": files.code(prompts),
+    }
 
 
 def _regression(inputs: "Array", yes: "Array") -> tuple[float, float]:

@@ -33,7 +33,7 @@ def read(path: Path, base: Path) -> "dict[str, torch.Tensor]":
                     f"The tuned weights {path} belong to other base weights ({made_for}) than "
                     f"those in {base} ({fingerprint(base)})",
                     "install the packages of requirements.lock",
-                    Remedy(Action.TUNE, path.stem),
+                    Remedy(Action.TUNE, "retriever"),
                 )
             found = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
         if "second" not in told:
@@ -45,7 +45,7 @@ def read(path: Path, base: Path) -> "dict[str, torch.Tensor]":
         raise SticklerError(
             f"The tuned weights {path} cannot be read ({error})",
             "install Stickler again",
-            Remedy(Action.TUNE, path.stem),
+            Remedy(Action.TUNE, "retriever"),
         ) from None
 
 

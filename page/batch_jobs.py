@@ -16,12 +16,11 @@ from index.errors import SticklerError
 from page.background_jobs import BackgroundJob, Progress
 from page.service import Service, uses_model
 from qa.assistant import Assistant
-from qa.batch.engines import answered, made_with
+from qa.batch.engines import Outcome, answered, made_with
 from qa.batch.run import Counts, Job, problem, run
 from qa.batch.tables import Row, input_format, reader
 from qa.batch.tables.columns import Finder
 from qa.batch.tables.fields import Result
-from qa.journal import Outcome
 from qa.settings import Settings
 
 FORMATS = {

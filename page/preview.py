@@ -7,8 +7,8 @@ from index.errors import SticklerError
 from index.rulebook import Edition
 from page.cards import badge, link
 from page.remedies import phrase
+from qa.batch.engines import Outcome
 from qa.batch.run import Counts
-from qa.journal import Outcome
 
 _MAX_QUESTION = 300  # characters
 WELCOME = (

@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from index.errors import Action, Remedy, SticklerError
 from qa.batch.tables.fields import line
@@ -34,14 +34,6 @@ _CALLED = {
 }
 
 Record = dict[str, Any]
-
-
-class Outcome(NamedTuple):
-    """What became of a question of a batch: the answer's JSON, or why there is none."""
-
-    question: str
-    answer: Record | None
-    error: str | None = None
 
 
 class Journal:

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,10 +32,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the data folders of all tests are."""
+    return tmp_path_factory.mktemp("homes")
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def home(homes: Path) -> Iterator[Path]:
     """The user's data folder: a fresh one for every test, which does not exist yet."""
-    folder = tmp_path_factory.mktemp("home") / "stickler"
+    folder = Path(tempfile.mkdtemp(dir=homes)) / "stickler"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STICKLER_HOME", str(folder))
         yield folder

@@ -4,7 +4,7 @@ import hashlib
 import importlib.metadata
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import index
 import prompts
@@ -12,11 +12,18 @@ import qa
 from index import files
 from index.errors import SticklerError
 from qa.assistant import Assistant
-from qa.journal import Outcome
 from qa.models import NONE
 from qa.settings import Settings
 
-_SPEAKING, _SILENT = 64, 256  # questions of a chunk: what an interruption can lose
+_SPEAKING, _SILENT = 16, 256  # questions of a chunk: what an interruption can lose
+
+
+class Outcome(NamedTuple):
+    """What became of a question of a batch: the answer's JSON, or why there is none."""
+
+    question: str
+    answer: dict[str, Any] | None
+    error: str | None = None
 
 
 class Engine(Protocol):

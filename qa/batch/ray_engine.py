@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from index.errors import Action, Remedy, SticklerError
-from qa.journal import Outcome
+from qa.batch.engines import Outcome, answered, chunk_size, made_with
 from qa.settings import Settings
 
 _DEATHS = 2  # that a chunk may cause before it is split, or a question before it fails
@@ -42,16 +42,12 @@ class Worker:
 
     def start(self) -> dict[str, str] | str:
         """Load the models; what answers are made with, or a sentence that says why not."""
-        from qa.batch.engines import made_with
-
         try:
             return made_with(self._assistant)
         except SticklerError as error:
             return str(error)
 
     def answer(self, questions: list[str]) -> list[Outcome]:
-        from qa.batch.engines import answered
-
         return answered(self._assistant, questions)
 
 
@@ -61,8 +57,6 @@ class RayEngine:
     def __init__(
         self, settings: Settings, address: str | None = None, workers: int | None = None
     ) -> None:
-        from qa.batch.engines import chunk_size
-
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
         try:
             import ray

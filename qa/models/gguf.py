@@ -8,7 +8,6 @@ Several answers are written side by side, each in a slot of its own.
 import hashlib
 import http.client
 import importlib.metadata
-import itertools
 import json
 import math
 import os
@@ -35,6 +34,7 @@ _END = 1 << 20
 _STEP = 64
 _PREFIXES = 4  # fixed parts that are kept of a model, some 30 MB each
 _TOP = 64  # of the likeliest openings, those that are looked at
+_USER = "USER-TEXT"  # where it goes in the chat template
 _UNLIKELY = 1e-9  # what is taken for the probability of an opening that is not among them
 _INSTALL = "run 'pip install xllamacpp'"
 
@@ -56,8 +56,9 @@ class GgufModel:
         for slot in range(SLOTS):
             self._free.put(slot)
         self._engine = self._start()
-        # What llama.cpp says, for it keeps to what the model was trained for.
-        self.context = int(self._call("GET", "/props")["default_generation_settings"]["n_ctx"])
+        # What llama.cpp says, for it keeps to what the model was trained for. Only its loop knows
+        # the slots: once they are told it runs, and ends when it is told to.
+        self.context = int(self._call("GET", "/slots")[0]["n_ctx"])
 
     @cached_property
     def hash(self) -> str:
@@ -93,16 +94,19 @@ class GgufModel:
         """Read the prompt, look at how an answer may open, then write it."""
         if not self._restore(request.prompt, slot, give):
             return
-        text = self._template(request.prompt)
+        tokens = self._prompt(request.prompt)
         probabilities = None
         if request.options:
-            probabilities = self._probabilities(text, request.options, slot, give)
+            probabilities = self._probabilities(tokens, request.options, slot, give)
             if probabilities is None or give(probabilities) or not request.limit:
                 return
         opening = request.opening(probabilities)
         if opening and give(opening):
             return
-        body: dict[str, Any] = {"prompt": text + opening, "n_predict": request.limit}
+        body: dict[str, Any] = {
+            "prompt": tokens + self._tokens(opening),
+            "n_predict": request.limit,
+        }
         if request.citable:
             # A sentence follows what was decided, or what it completes, after a space.
             lead = '" "' if opening else ""
@@ -110,7 +114,7 @@ class GgufModel:
         self._complete(body, slot, lambda choice: give(choice.get("text") or ""))
 
     def _probabilities(
-        self, text: str, options: Sequence[str], slot: int, give: Give
+        self, tokens: list[int], options: Sequence[str], slot: int, give: Give
     ) -> Probabilities | None:
         """How likely the answer opens with each of these words; None where it was stopped."""
         found: list[Any] = []
@@ -120,7 +124,7 @@ class GgufModel:
                 found.extend(logprobs["content"])
             return give("")
 
-        self._complete({"prompt": text, "n_predict": 1, "n_probs": _TOP}, slot, take)
+        self._complete({"prompt": tokens, "n_predict": 1, "n_probs": _TOP}, slot, take)
         if not found:
             return None
         likely = {each["token"]: math.exp(each["logprob"]) for each in found[0]["top_logprobs"]}
@@ -207,10 +211,7 @@ class GgufModel:
 
     def _read_fixed(self, fixed: Prompt, slot: int, give: Give) -> bool:
         """Let the model read what all prompts with this fixed part begin with."""
-        texts = [self._template(fixed._replace(user=user)) for user in "ab"]
-        one, other = (self._tokens(text, special=True) for text in texts)
-        pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-        body = {"prompt": one[: sum(1 for _ in pairs)], "n_predict": 0}
+        body = {"prompt": self._frame(fixed)[0], "n_predict": 0}
         stopped = False
 
         def take(_: dict[str, Any]) -> bool:
@@ -221,12 +222,24 @@ class GgufModel:
         self._complete(body, slot, take)
         return not stopped
 
-    def _template(self, prompt: Prompt) -> str:
-        text: str = self._call("POST", "/apply-template", {"messages": prompt.messages})["prompt"]
-        return text
+    def _prompt(self, prompt: Prompt) -> list[int]:
+        """A prompt as the model reads it.
 
-    def _tokens(self, text: str, special: bool = False) -> list[int]:
-        body = {"content": text, "add_special": special, "parse_special": special}
+        What a user or a rule says is text: what reads like a token that ends a turn is none there.
+        """
+        before, after = self._frame(prompt._replace(user=""))
+        return [*before, *self._tokens(prompt.messages[-1]["content"]), *after]
+
+    def _frame(self, fixed: Prompt) -> tuple[list[int], list[int]]:
+        """What stands before and after the user's words in a prompt with this fixed part."""
+        messages = fixed._replace(user=_USER).messages
+        text: str = self._call("POST", "/apply-template", {"messages": messages})["prompt"]
+        before, _, after = text.rpartition(_USER)
+        return self._tokens(before, special=True, first=True), self._tokens(after, special=True)
+
+    def _tokens(self, text: str, special: bool = False, first: bool = False) -> list[int]:
+        """The tokens of a text; `special` reads control tokens in it, `first` begins a prompt."""
+        body = {"content": text, "add_special": first, "parse_special": special}
         tokens: list[int] = self._call("POST", "/tokenize", body)["tokens"]
         return tokens
 
@@ -241,6 +254,7 @@ class GgufModel:
         setup.kv_unified = False
         setup.n_batch = setup.n_ubatch = _STEP
         setup.cpuparams.n_threads = setup.cpuparams_batch.n_threads = self.threads
+        setup.no_extra_bufts = True  # a repacked copy would double the memory and is not faster
         setup.enable_reasoning = 0  # thoughts would use the limit up
         setup.cache_ram_mib = 0
         setup.verbosity = -1
@@ -308,7 +322,3 @@ def _check(path: Path) -> None:
         ) from None
     if magic != b"GGUF":
         raise SticklerError(f"{path} is not a GGUF file", Remedy(Action.CHOOSE_MODEL))
-
-
-def _modified(path: Path) -> float:
-    return path.stat().st_mtime

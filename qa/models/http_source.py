@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 5.0  # for a server to answer: without a network, another source is next
 READ_SECONDS = 20.0  # without a byte
+RECONNECT_SECONDS = 1.0  # before going on where a connection broke off
 _POLL = 0.2
 _IDENTITY = {"Accept-Encoding": "identity"}  # for a length that is the file's
 _NO_HEAD = (403, 405, 501)  # what servers say that answer GET alone, as for a signed address
@@ -115,7 +116,7 @@ def _fetch(remote: Remote, partial: Partial) -> None:
         except SourceError:
             if partial.size <= before:
                 raise
-            if partial.stop.wait(1):
+            if partial.stop.wait(RECONNECT_SECONDS):
                 raise Stopped from None
 
 

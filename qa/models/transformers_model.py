@@ -11,6 +11,8 @@ from index import files
 from index.errors import Action, Remedy, SticklerError
 from qa.models import Generation, Probabilities, Prompt, Request, collect
 
+_USER = "USER-TEXT"  # where it goes in the chat template
+
 
 class TransformersModel:
     """A causal language model with a chat template, decoding greedily."""
@@ -42,7 +44,7 @@ class TransformersModel:
         self._model = model.to(device).eval()
         self.context = int(getattr(model.config, "max_position_embeddings", 2048))
         self._busy = threading.Lock()  # one generation at a time
-        self._prefix: tuple[Prompt, Any, Any] | None = None  # fixed part, its tokens, their cache
+        self._prefix: tuple[Prompt, Any] | None = None  # fixed part, and the cache after it
 
     def _unloadable(self, reason: str) -> SticklerError:
         return SticklerError(
@@ -61,7 +63,7 @@ class TransformersModel:
         return files.fingerprint(place)
 
     def count(self, text: str) -> int:
-        return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+        return len(self._ids(text))
 
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
         return [collect(self.stream(request, threading.Event())) for request in requests]
@@ -69,10 +71,10 @@ class TransformersModel:
     def stream(self, request: Request, stop: threading.Event) -> Iterator[Probabilities | str]:
         from transformers import TextIteratorStreamer
 
-        text = self._template(request.prompt)
+        ids = self._prompt(request.prompt)
         probabilities = None
         if request.options and not stop.is_set():
-            probabilities = self._probabilities(text, request.options)
+            probabilities = self._probabilities(ids, request.options)
             yield probabilities
         if not request.limit or stop.is_set():
             return
@@ -85,7 +87,7 @@ class TransformersModel:
             try:
                 with self._busy:
                     if not stop.is_set():
-                        self._run(request.prompt, text + opening, request.limit, streamer, stop)
+                        self._run(request, ids + self._ids(opening), streamer, stop)
             except Exception as error:
                 failure.append(error)
             finally:
@@ -101,31 +103,42 @@ class TransformersModel:
         if failure:
             raise failure[0]
 
-    def _probabilities(self, text: str, options: Sequence[str]) -> Probabilities:
+    def _probabilities(self, ids: list[int], options: Sequence[str]) -> Probabilities:
         """How likely the answer opens with the first token of each option."""
         import torch
 
-        firsts = [
-            self._tokenizer(each, add_special_tokens=False)["input_ids"][0] for each in options
-        ]
+        firsts = [self._ids(each)[0] for each in options]
         with self._busy, torch.inference_mode():
-            logits = self._model(**self._inputs(text), logits_to_keep=1).logits[0, -1].float()
+            logits = self._model(**self._inputs(ids), logits_to_keep=1).logits[0, -1].float()
         likely = logits.softmax(-1)[firsts].tolist()
         return dict(zip(options, likely, strict=True))
 
-    def _template(self, prompt: Prompt) -> str:
+    def _prompt(self, prompt: Prompt) -> list[int]:
+        """A prompt's tokens; what a user or a rule says holds no control tokens."""
+        before, after = self._frame(prompt)
+        return before + self._ids(prompt.messages[-1]["content"], split=True) + after
+
+    def _frame(self, prompt: Prompt) -> tuple[list[int], list[int]]:
+        """What stands before and after the user's words."""
         text: str = self._tokenizer.apply_chat_template(
-            prompt.messages, add_generation_prompt=True, tokenize=False
+            prompt._replace(user=_USER).messages, add_generation_prompt=True, tokenize=False
         )
-        return text
+        before, _, after = text.rpartition(_USER)
+        return self._ids(before), self._ids(after)
 
-    def _inputs(self, text: str) -> Any:
-        inputs = self._tokenizer(text, add_special_tokens=False, return_tensors="pt")
-        return inputs.to(self._model.device)
+    def _ids(self, text: str, split: bool = False) -> list[int]:
+        """The tokens of a text; `split` takes a control token in it for the letters it is."""
+        found = self._tokenizer(text, add_special_tokens=False, split_special_tokens=split)
+        ids: list[int] = found["input_ids"]
+        return ids
 
-    def _run(
-        self, prompt: Prompt, text: str, limit: int, streamer: Any, stop: threading.Event
-    ) -> None:
+    def _inputs(self, ids: list[int]) -> dict[str, Any]:
+        import torch
+
+        row = torch.tensor([ids], device=self._model.device)
+        return {"input_ids": row, "attention_mask": torch.ones_like(row)}
+
+    def _run(self, request: Request, ids: list[int], streamer: Any, stop: threading.Event) -> None:
         import torch
         from transformers import StoppingCriteria, StoppingCriteriaList
 
@@ -135,34 +148,28 @@ class TransformersModel:
             def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:
                 return input_ids.new_full((input_ids.shape[0],), stop.is_set(), dtype=torch.bool)
 
-        inputs = self._inputs(text)
+        inputs = self._inputs(ids)
         with torch.inference_mode():
             self._model.generate(
                 **inputs,
-                max_new_tokens=limit,
+                max_new_tokens=request.limit,
                 do_sample=False,
-                past_key_values=self._cached_prefix(prompt, inputs["input_ids"]),
+                past_key_values=self._cached_prefix(request.prompt),
                 pad_token_id=self._tokenizer.pad_token_id,
                 streamer=streamer,
                 stopping_criteria=StoppingCriteriaList([Stopped()]),
             )
 
-    def _cached_prefix(self, prompt: Prompt, ids: Any) -> Any:
+    def _cached_prefix(self, prompt: Prompt) -> Any:
         """The cache of the prompt's fixed part, computed once and copied for each question."""
         import torch
         from transformers import DynamicCache
 
         fixed = prompt._replace(user="")
         if self._prefix is None or self._prefix[0] != fixed:
-            texts = [self._template(fixed._replace(user=user)) for user in "ab"]
-            one, other = (self._inputs(text)["input_ids"] for text in texts)
-            width = min(one.shape[1], other.shape[1])
-            same = int((one[0, :width] == other[0, :width]).long().cumprod(0).sum())
             cache = DynamicCache(config=self._model.config)
+            before = self._inputs(self._frame(fixed)[0])
             with torch.inference_mode():
-                self._model(one[:, :same], past_key_values=cache, use_cache=True)
-            self._prefix = (fixed, one[:, :same], cache)
-        _, tokens, cache = self._prefix
-        if not torch.equal(ids[:, : tokens.shape[1]], tokens):
-            return None
-        return copy.deepcopy(cache)
+                self._model(**before, past_key_values=cache, use_cache=True)
+            self._prefix = (fixed, cache)
+        return copy.deepcopy(self._prefix[1])

@@ -1,8 +1,8 @@
 """How a batch ended, and its first answers, as HTML."""
 
 from page.preview import render_counts, render_preview
+from qa.batch.engines import Outcome
 from qa.batch.run import Counts
-from qa.journal import Outcome
 
 
 def test_how_a_batch_ended_says_what_a_reader_should_know():

@@ -16,10 +16,9 @@ import pytest
 from eval import items
 from index.errors import SticklerError
 from qa.assistant import Assistant
-from qa.batch.engines import LocalEngine
+from qa.batch.engines import LocalEngine, Outcome
 from qa.batch.ray_engine import RayEngine
 from qa.batch.run import Job, run
-from qa.journal import Outcome
 from qa.resources import Resources
 from qa.settings import Settings
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from loopback import Fake
 
-from qa.models import server
+from qa.models import http_source, server
 from qa.models.gguf import GgufModel
 
 
@@ -52,6 +52,11 @@ def fake():
     for one in started:
         one.shutdown()
         one.server_close()
+
+
+@pytest.fixture(autouse=True)
+def reconnects_at_once(monkeypatch):
+    monkeypatch.setattr(http_source, "RECONNECT_SECONDS", 0.01)
 
 
 @pytest.fixture
