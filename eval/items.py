@@ -135,6 +135,7 @@ _SHIPPED = (
     Set("free", "situations: what happens, in free words?", _examples("free")),
     Set("dev", "questions in players' words, used to choose settings", lambda book: dev()),
     Set("dev-held-out", "the half of dev that set no threshold", lambda book: dev()[1::2]),
+    Set("dev-sample", "every fifth of dev, for what takes a model long", lambda book: dev()[::5]),
     Set("test", "harder ones about the same rules, used to choose nothing", lambda book: test()),
     Set("calibration", "what the confidence is fitted on", lambda book: calibration()),
     Set("unanswerable", "questions that the rules do not settle", _unanswerable_test, "refused"),

@@ -92,10 +92,15 @@ class Runner:
                 f"Rules cannot be shown as '{plan.rules}'", f"choose {', '.join(RULES)}"
             )
         self.plan = plan
-        self.items = {name: items.load(name, resources.book)[: plan.limit] for name in plan.sets}
+        self.items = {name: self._load(name, resources)[: plan.limit] for name in plan.sets}
         self._model = resources.model(plan.model)
         self._resources = resources.with_weights(VARIANTS[plan.variant])
         self._examiner = Examiner(plan.settings, self._resources)
+
+    def _load(self, name: str, resources: Resources) -> list[items.EvalItem]:
+        """The items of a set; where only verdicts are wanted, those that ask for one."""
+        wanted = items.load(name, resources.book)
+        return wanted if self.plan.answer_tokens else [i for i in wanted if i.gold_verdict]
 
     def made_with(self) -> dict[str, Any]:
         """All that the figures depend on."""

@@ -59,9 +59,9 @@ def fit(
     table = json.loads(CALIBRATION.read_text(encoding="utf-8")) | {model: row._asdict()}
     files.write_whole(CALIBRATION, json.dumps(table, indent=1).encode() + b"\n")
     records = [
-        {"yes_probability": float(p), "gold": "yes" if truth else "no"}
-        for p, truth in zip(held_out, yes, strict=True)
-    ]
+        {"yes_probability": float(each), "gold": "yes" if truth else "no"}
+        for each, truth in zip(inputs, yes, strict=True)
+    ]  # the log-odds themselves: what was fitted on other folds is not on one scale
     area = metrics.verdict_auc(records)
     shown = confidence >= threshold
     figures = {

@@ -278,7 +278,7 @@ class Assistant:
         request = models.Request(
             prompt,
             settings.answer_tokens,
-            verdict.OPTIONS,
+            verdict.options(asked),
             lambda probabilities: verdict.opening(verdict.judge(probabilities, model.name)),
             tuple(shown),
         )
@@ -296,7 +296,7 @@ class Assistant:
         word, sentences = verdict.split(generation.text)
         kept, unsupported = support.supported(sentences, asked, shown, self.resources.embedder)
         judged = verdict.judge(generation.probabilities, model.name)
-        if generation.probabilities is None and word and kept:
+        if generation.probabilities is None and word and kept and verdict.options(asked):
             judged = verdict.Verdict(word)  # a back end that tells no probabilities
         answer = replace(
             _with_verdict(draft.answer, judged),

@@ -1,8 +1,9 @@
 """Yes, no or unclear: read from the probabilities with which a model would open its answer.
 
-Whether a question asks for a yes or no at all shows in how much of the probability the two have
-together. How sure the model may be is fitted for each model by `stickler eval calibrate`; the
-table is verdict.json. Below the threshold the verdict is "unclear".
+A question asks for none if its words ask for something else ("how many", "when do"), or if the
+model gives the two little of the probability. How sure the model may be is fitted for each model
+by `stickler eval calibrate`; the table is verdict.json. Below the threshold, which may be out of
+reach, the verdict is "unclear".
 """
 
 import json
@@ -23,6 +24,15 @@ OPTIONS = ("Yes", "No")
 CALIBRATION = Path(__file__).with_name("verdict.json")
 ASKED = 0.5  # share of yes and no together from which on a question asks for one of them
 _TINY = 1e-9
+_LAST_QUESTION = re.compile(r"[^.!?]*\?")
+# How a clause begins that asks for more than a yes or no.
+_OPEN = re.compile(
+    r"(?:^|[:;,–—-])\W*"
+    r"(?:(?:so|and|but|or|then|ok|okay|now|at|in|to|for|from|on|by|until|exactly|hey)\s+)*"
+    r"(?:(?:what|how|which|who|whom|whose|where|why)(?:['’]?s)?\b|when(?:['’]?s\b|\s+"
+    r"(?:exactly|can|could|do|does|did|is|are|am|was|will|would|must|should|may)\b))",
+    re.IGNORECASE,
+)
 _OPENING = re.compile(r"\W*(yes|no)\b[.,:;!]?\s*", re.IGNORECASE)
 # What an answer begins with once its verdict is known; an unclear one only says what a rule says.
 _OPENINGS: dict[Value, str] = {"yes": "Yes.", "no": "No.", "unclear": "The rule says that"}
@@ -50,6 +60,12 @@ def log_odds(probabilities: Probabilities) -> float:
     """Of yes over no."""
     yes, no = (max(probabilities.get(option, 0.0), _TINY) for option in OPTIONS)
     return math.log(yes / no)
+
+
+def options(question: str) -> tuple[str, ...]:
+    """What an answer may open with: yes and no, or nothing where the words ask for more."""
+    asked = _LAST_QUESTION.findall(question)
+    return () if _OPEN.search((asked[-1] if asked else question).strip()) else OPTIONS
 
 
 def asks_for_one(probabilities: Probabilities) -> bool:

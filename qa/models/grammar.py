@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 MAX_SENTENCES = 3
 _LEAST, _MOST = 12, 220  # characters of a sentence
+# What a sentence is made of: Latin letters and the rulebook's signs, without those that end one.
+_SIGNS = '"--/-;=@-Z^-~\u00c0-\u024f\u2013\u2014\u2018\u2019\u201c\u201d\u2212'
 
 
 def answer_grammar(citable: Sequence[str], lead: str = "") -> str:
@@ -19,7 +21,7 @@ def answer_grammar(citable: Sequence[str], lead: str = "") -> str:
         [
             f'root ::= {lead} sentence (" " sentence){{0,{MAX_SENTENCES - 1}}}',
             'sentence ::= text " [" number "]."',
-            rf"text ::= [^.!?\[\]\n<> ] [^.!?\[\]\n<>]{{{_LEAST},{_MOST}}}",
+            f"text ::= [{_SIGNS}] [ {_SIGNS}]{{{_LEAST},{_MOST}}}",
             f"number ::= {numbers}",
         ]
     )
