@@ -119,18 +119,18 @@ def _print_answer(answer: "Answer") -> None:
 
 
 def _reading(answer: "Answer") -> "Text":
-    """What the model makes of the rules, marked as its own."""
+    """What the model makes of the rules, marked as its own; --json has its unsure sentences too."""
     from rich.text import Text
 
+    from qa.compose import UNCLEAR
     from qa.verdict import describe_confidence
 
     verdict = ""
     if answer.verdict:
         sure = describe_confidence(answer)
         verdict = f"{answer.verdict.capitalize()}{f' ({sure})' if sure else ''}. "
-    return Text.assemble(
-        (f"As {answer.model} reads it: ", "dim"), (verdict, "bold"), answer.generated
-    )
+    sentences = "" if answer.verdict == UNCLEAR else answer.generated
+    return Text.assemble((f"As {answer.model} reads it: ", "dim"), (verdict, "bold"), sentences)
 
 
 def _rule_text(citation: "Citation") -> "Text":

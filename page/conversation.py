@@ -9,7 +9,7 @@ from page.service import State
 from page.transcript import MAX_COMMENT, Turn, as_text, describe_model
 from qa.answer import Answer
 from qa.citations import Citation
-from qa.compose import ADD_RULES
+from qa.compose import ADD_RULES, UNCLEAR
 from qa.models import BOOK, NONE
 from qa.verdict import describe_confidence
 
@@ -22,6 +22,7 @@ STARTERS = (
     "What is banding?",
     "702.19b",
 )
+_UNSURE = "What it says, though it is not sure"
 _VOTES = {"up": "Noted as right. Thank you.", "down": "Noted as wrong. Thank you."}
 BRAND = (
     '<header class="brand"><h1>Stickler</h1>'
@@ -121,7 +122,10 @@ def _render_reading(answer: Answer, place: int) -> str:
             f"{escape(answer.verdict.capitalize())}</span>{told}</p>"
         )
     if answer.generated:
-        parts.append(f'<p class="generated">{_link_numbers(answer, place)}</p>')
+        sentences = f'<p class="generated">{_link_numbers(answer, place)}</p>'
+        if answer.verdict == UNCLEAR:
+            sentences = f"<details><summary>{_UNSURE}</summary>{sentences}</details>"
+        parts.append(sentences)
     return f'<div class="reading">{"".join(parts)}</div>'
 
 

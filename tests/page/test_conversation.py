@@ -37,6 +37,13 @@ def test_a_verdict_is_shown_as_such_and_none_is_not(answer):
     assert "verdict" not in render_conversation([Turn("?", answer)])
 
 
+def test_what_a_model_says_is_folded_away_where_its_verdict_is_unclear(answer):
+    sure = replace(answer, verdict="yes", generated="It can [702.17b].")
+    assert "<details>" not in render_conversation([Turn("?", sure)])
+    unsure = render_conversation([Turn("?", replace(sure, verdict="unclear"))])
+    assert unsure.index("verdict-unclear") < unsure.index("<details>") < unsure.index("It can")
+
+
 @pytest.mark.parametrize(
     ("sure", "shown"), [(0.98, "98&#8239;% (high)"), (0.699, "70&#8239;% (fair)"), (0.2, "(low)")]
 )

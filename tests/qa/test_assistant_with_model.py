@@ -140,11 +140,14 @@ def test_a_verdict_is_read_from_the_probabilities_and_opens_the_answer(searcher)
 
 
 def test_an_unsure_verdict_reads_unclear_and_the_sentences_do_not_pretend(searcher):
-    model = EchoModel(" it can.", probabilities={"Yes": 0.5, "No": 0.45})
+    """They are kept beside the answer, not in it."""
+    model = EchoModel(f" {SUPPORTED}", probabilities={"Yes": 0.5, "No": 0.45})
     answer = speaking(searcher, model).ask(REACH)
     assert answer.verdict == "unclear"
     assert answer.verdict_confidence < 0.6
     assert answer.raw.startswith("The rule says that")
+    assert answer.generated
+    assert answer.text.endswith("\nUnclear.")
 
 
 def test_a_question_that_asks_for_no_yes_or_no_gets_none(searcher):

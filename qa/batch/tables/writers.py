@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from index.errors import Action, Remedy, SticklerError
+from qa import compose
 from qa.batch.tables import MOST_COLUMNS
 from qa.batch.tables.fields import Column, Result, flat, kinds, line, plain, value, written
 
@@ -159,8 +160,6 @@ def _told(answer: dict[str, Any]) -> Iterator[str]:
     cited = [each for each in answer["citations"] if each["quote"]]
     first = cited[0]["span"] if cited else None
     said = answer["text"][: first[0]] if first else answer["text"]
-    if answer["verdict"]:
-        yield f"**{answer['verdict'].capitalize()}.**\n"
     if said.strip():
         yield f"{_escaped(said.strip())}\n"
     for each in cited:
@@ -168,6 +167,8 @@ def _told(answer: dict[str, Any]) -> Iterator[str]:
         quote = _escaped(" ".join(each["quote"].split()))
         stump = " [cut off in the source]" if _is_stump(each) else ""
         yield f"- **{_escaped(title)}** [{each['edition']}]: “{quote}”{_escaped(stump)}"
+    if reading := compose.reading(answer["verdict"], answer["generated"]):
+        yield f"\nAs {_escaped(answer['model'])} reads it: {_escaped(reading)}\n"
     if cited and (more := answer["text"].rpartition("\n")[2]).startswith("... and "):
         yield f"\n{_escaped(more)}\n"
     sure = f", confidence {answer['confidence']:.2f}" if answer["model"] != "book" else ""

@@ -24,6 +24,7 @@ ANSWER = {
     "verdict": None,
     "text": "702.9b: “No.”",
     "raw": "",
+    "generated": "",
     "abstained": False,
     "reason": None,
     "confidence": 0.5,
