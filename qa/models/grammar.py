@@ -6,7 +6,7 @@ A rule that was not shown cannot be cited: its number cannot be written.
 from collections.abc import Sequence
 
 MAX_SENTENCES = 3
-_LEAST, _MOST = 12, 220  # characters of a sentence
+_LEAST, _MOST = 12, 320  # characters of a sentence
 # What a sentence is made of: Latin letters and the rulebook's signs, without those that end one.
 _SIGNS = '"--/-;=@-Z^-~\u00c0-\u024f\u2013\u2014\u2018\u2019\u201c\u201d\u2212'
 
