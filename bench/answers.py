@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench.measure import best, command, head, memory_mb, row
+from qa import verdict
 from qa.assistant import Assistant
 from qa.models import DEFAULT, Generation, Model, Probabilities, Request, catalog, load
 from qa.models.gguf import GgufModel
@@ -55,10 +56,12 @@ def main() -> None:
     assert isinstance(loaded, GgufModel)
     model = _Recording(loaded)
     assistant = Assistant(Settings(), Resources(load_model=lambda name: model))
-    said = assistant.ask(QUESTION).raw or ""
+    answer = assistant.ask(QUESTION)
     request = model.request
     assert request is not None
-    written = loaded.count(said) - loaded.count(request.opening(None))
+    # The opening is decided, not written.
+    opening = verdict.opening(verdict.Verdict(answer.verdict)) if answer.verdict else ""  # type: ignore[arg-type]
+    written = loaded.count((answer.raw or "").removeprefix(opening))
 
     def first_piece() -> None:
         stream = assistant.ask_stream(QUESTION)
@@ -101,7 +104,10 @@ def busy_core() -> Iterator[None]:
 
 
 def new_process(request: Request) -> None:
-    """The first answer of a process, against raw llama.cpp with the same prompt."""
+    """The first answer of a process, against raw llama.cpp with the same prompt.
+
+    Raw llama.cpp reads all of it; ours has the fixed part from an earlier process.
+    """
     head("First answer of a new process")
     ask = [str(Path(sys.executable).with_name("stickler")), "ask", QUESTION]
     messages = json.dumps(request.prompt.messages)

@@ -37,8 +37,8 @@ class Sizes:
 def main(sizes: Sizes | None = None) -> None:
     sizes = sizes or Sizes()
     head("A batch against one question after the other, through the same code")
-    one_by_one("no language model", Settings(model=NONE), sizes.silent, rounds=3)
-    one_by_one("the default language model", Settings(), sizes.speaking, rounds=1)
+    one_by_one("no language model", Settings(model=NONE), sizes.silent, 3, "2.5")
+    one_by_one("the default language model", Settings(), sizes.speaking, 1, "2")
     if importlib.util.find_spec("llama_index"):
         head("A batch against a plain LlamaIndex pipeline")
         against_peer(sizes.peer)
@@ -47,7 +47,7 @@ def main(sizes: Sizes | None = None) -> None:
     memory(sizes.few, sizes.many)
 
 
-def one_by_one(what: str, settings: Settings, count: int, rounds: int) -> None:
+def one_by_one(what: str, settings: Settings, count: int, rounds: int, goal: str) -> None:
     """The whole of a batch, journal and output file and all, against bare calls of `ask`."""
     questions = [item.question for item in items.dev()[:count]]
     assistant = Assistant(settings)
@@ -64,7 +64,7 @@ def one_by_one(what: str, settings: Settings, count: int, rounds: int) -> None:
         f"{rate(count, together)} a minute",
         f"one by one, {rate(count, alone)} a minute",
         alone / together,
-        "2",
+        goal,
     )
 
 

@@ -13,7 +13,9 @@ import random
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import index
 import prompts
+import qa
 from eval import metrics
 from eval.calibrate import calibration_items
 from eval.items import EvalItem
@@ -110,6 +112,7 @@ def _made_with(assistant: Assistant) -> dict[str, str]:
         "settings": assistant.settings.hash,
         "documents": json.dumps(searcher.index.manifest["documents"]),
         "prompts": files.code(prompts),
+        "code": files.code(index, qa),
     }
 
 
