@@ -71,6 +71,7 @@ def chat(
             answer = _answer(assistant, question, before)
         except SticklerError as error:
             typer.echo(f"Error: {error.sentence(phrase)}", err=True)
+            assistant.resources.load_search(retry=True)  # what kept it from loading may be gone
             continue
         _print_answer(answer)
         before.append(answer.standalone_question or question)
@@ -100,7 +101,6 @@ def _answer(
 def _print_answer(answer: "Answer") -> None:
     """Print the cited rules, the decisive sentence of each set off, and all else dimmed below."""
     from rich.console import Console
-    from rich.padding import Padding
     from rich.text import Text
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
@@ -111,7 +111,9 @@ def _print_answer(answer: "Answer") -> None:
     for citation in answer.cited:
         title = f"{citation.number} {citation.heading}".strip()
         console.print(Text.assemble((title, "bold"), f" [{citation.edition}]"))
-        console.print(Padding(_rule_text(citation), (0, 0, 0, 2), expand=False))
+        for line in _rule_text(citation).wrap(console, console.width - 2):
+            line.rstrip()
+            console.print(Text.assemble("  ", line))
     if answer.verdict or answer.generated:
         console.print(_reading(answer))
     for line in _small_print(answer):

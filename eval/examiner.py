@@ -106,7 +106,7 @@ class Examiner:
             pairs = zip(output_parsing.LETTERS, item.choices, strict=True)
             more = {"choices": "\n".join(f"{letter}) {text}" for letter, text in pairs)}
             name, options = "choose.txt", tuple(output_parsing.LETTERS)
-        prompt, _ = fill(item.question, offered, settings.prompt_tokens, model.count, name, **more)
+        prompt, _ = fill(item.question, offered, settings.prompt_tokens, model, name, **more)
         return Request(prompt, _CHOICE_TOKENS, options)
 
     def _nearest_choice(self, item: EvalItem, draft: Draft) -> str:

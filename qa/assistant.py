@@ -274,7 +274,7 @@ class Assistant:
         """What is wanted of the model, and the rules that it is shown."""
         settings = self.settings
         offered = [ShownRule.of(rule) for rule in rules[: settings.context_rules]]
-        prompt, shown = fill(asked, offered, settings.prompt_tokens, model.count)
+        prompt, shown = fill(asked, offered, settings.prompt_tokens, model)
         request = models.Request(
             prompt,
             settings.answer_tokens,

@@ -5,7 +5,7 @@ reads it once.
 """
 
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import prompts
 from index.rulebook import Rule
-from qa.models import Prompt
+from qa.models import Model, Prompt
 
 _FOLDER = Path(prompts.__file__).parent
 PLACEHOLDERS = {
     "system.txt": set[str](),
+    "system_tuned.txt": set[str](),
     "answer.txt": {"rules", "question"},
     "choose.txt": {"rules", "question", "choices"},
     "verdict.txt": {"rules", "question", "claim"},
@@ -66,26 +67,28 @@ def fill(
     question: str,
     rules: Sequence[ShownRule],
     budget: int,
-    count: Callable[[str], int],
+    model: Model,
     name: str = "answer.txt",
     **more: str,
 ) -> tuple[Prompt, list[str]]:
     """The prompt for a question, and the numbers of the rules that fitted into it.
 
     `rules` come best first. The first rule that would break the budget ends the list; the very
-    best goes in whatever it takes. `more` fills what else the file asks for.
+    best goes in whatever it takes. A model that was tuned on these prompts is told less. `more`
+    fills what else the file asks for.
     """
     shown: list[ShownRule] = []
     left = budget
     for rule in rules:
-        cost = count(str(rule))
+        cost = model.count(str(rule))
         if shown and cost > left:
             break
         shown.append(rule)
         left -= cost
-    examples = worked_examples() if name == "answer.txt" else ()
+    told = "system_tuned.txt" if model.tuned else "system.txt"
+    examples = worked_examples() if name == "answer.txt" and not model.tuned else ()
     user = _user(name, shown, question, **more)
-    return Prompt(read("system.txt").substitute(), user, examples), [rule.number for rule in shown]
+    return Prompt(read(told).substitute(), user, examples), [rule.number for rule in shown]
 
 
 def _user(name: str, rules: Sequence[ShownRule], question: str, **more: str) -> str:

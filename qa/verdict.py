@@ -94,7 +94,8 @@ def split(raw: str) -> tuple[Value | None, str]:
     match = _OPENING.match(raw)
     if match is None:
         return None, raw
-    return "yes" if match[1].lower() == "yes" else "no", raw[match.end() :]
+    rest = raw[match.end() :]
+    return "yes" if match[1].lower() == "yes" else "no", rest[:1].upper() + rest[1:]
 
 
 def describe_confidence(answer: "Answer") -> str:

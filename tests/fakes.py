@@ -18,6 +18,7 @@ class EchoModel:
     """
 
     context = 2048
+    tuned = False
     hash = "0"
 
     def __init__(
@@ -81,6 +82,25 @@ class SlowModel(EchoModel):
                 yield "word "
         finally:
             self.ended.set()
+
+
+class OrderedModel(EchoModel):
+    """Notes in `order` what it was asked for; a batch `started`, and waits until it `may_go`."""
+
+    def __init__(self) -> None:
+        super().__init__("Yes.", "ordered")
+        self.order: list[int | str] = []
+        self.started, self.may_go = threading.Event(), threading.Event()
+
+    def generate(self, requests: Sequence[Request]) -> list[Generation]:
+        self.order.append(len(requests))
+        self.started.set()
+        assert self.may_go.wait(20)
+        return super().generate(requests)
+
+    def stream(self, request: Request, stop: threading.Event) -> Iterator[Probabilities | str]:
+        self.order.append("question")
+        return super().stream(request, stop)
 
 
 class FailingModel(EchoModel):

@@ -71,6 +71,7 @@ class Model(Protocol):
 
     name: str
     context: int  # tokens that a prompt and its answer may take together
+    tuned: bool  # trained on our prompts: it is told less, and shown no worked examples
 
     @property
     def hash(self) -> str:
@@ -100,7 +101,8 @@ def load(name: str) -> Model | None:
     if path := catalog.find(name):
         from qa.models.gguf import GgufModel
 
-        return GgufModel(path, name=name)
+        model = catalog.known(name)
+        return GgufModel(path, name=name, adapter=model.adapter_path if model else None)
     if known := catalog.known(name):
         raise SticklerError(
             f"The language model {known.name} {NOT_HERE}", Remedy(Action.GET_MODEL, known.name)

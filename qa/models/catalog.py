@@ -15,6 +15,7 @@ from qa.models import model_files
 
 BY_HAND = "placed by hand"
 HUB_CACHE = "Hugging Face cache"
+ADAPTERS = Path(__file__).with_name("adapters")
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,11 @@ class CatalogModel:
     description: str
     hub: HubSource | None = None
     registry: RegistrySource | None = None
+    adapter: str = ""  # of qa/models/adapters, laid over the file where it is run
+
+    @property
+    def adapter_path(self) -> Path | None:
+        return ADAPTERS / self.adapter if self.adapter else None
 
 
 @dataclass(frozen=True)

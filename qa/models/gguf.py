@@ -28,6 +28,7 @@ from qa.models.grammar import answer_grammar
 from qa.models.server import Give, from_thread
 
 CONTEXT = 4096  # tokens of one slot
+TUNED_CONTEXT = 2048  # without worked examples: memory that is not needed
 SLOTS = 4  # answers that are written side by side
 _END = 1 << 20
 # Tokens of a prompt that are read between two looks at the stop: more is hardly faster on a CPU.
@@ -42,11 +43,21 @@ _INSTALL = "run 'pip install xllamacpp'"
 class GgufModel:
     """A model with its own chat template, decoding greedily."""
 
-    def __init__(self, path: str | Path, threads: int | None = None, name: str = "") -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        threads: int | None = None,
+        name: str = "",
+        adapter: Path | None = None,
+    ) -> None:
         self.path = Path(path).expanduser()
+        self.adapter = adapter
+        self.tuned = adapter is not None
         self.name = name or self.path.name
         self.threads = threads or _threads()
         _check(self.path)
+        if adapter:
+            _check(adapter)
         self._key = secrets.token_hex()
         self._folder = files.home() / "cache" / "prompts"
         with files.explained(self._folder):
@@ -68,6 +79,8 @@ class GgufModel:
             digest.update(file.read(_END))
             file.seek(max(0, size - _END))
             digest.update(file.read(_END))
+        if self.adapter:
+            digest.update(self.adapter.read_bytes())
         return digest.hexdigest()[:16]
 
     def count(self, text: str) -> int:
@@ -193,7 +206,7 @@ class GgufModel:
 
     def _prefix_file(self, fixed: Prompt) -> str:
         """What the state after reading a fixed part is kept as: another model has another."""
-        made_with = [self.hash, importlib.metadata.version("xllamacpp"), CONTEXT, fixed]
+        made_with = [self.hash, importlib.metadata.version("xllamacpp"), self.context, fixed]
         return f"{self.hash}-{hashlib.sha256(repr(made_with).encode()).hexdigest()[:16]}"
 
     def _keep(self, name: str, slot: int) -> None:
@@ -250,7 +263,10 @@ class GgufModel:
             raise SticklerError("GGUF files need llama.cpp, which is not here", _INSTALL) from None
         setup = xllamacpp.CommonParams()
         setup.model.path = str(self.path)
-        setup.n_ctx, setup.n_parallel = CONTEXT * SLOTS, SLOTS
+        if self.adapter:
+            setup.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(self.adapter), 1.0)]
+        context = TUNED_CONTEXT if self.tuned else CONTEXT
+        setup.n_ctx, setup.n_parallel = context * SLOTS, SLOTS
         setup.kv_unified = False
         setup.n_batch = setup.n_ubatch = _STEP
         setup.cpuparams.n_threads = setup.cpuparams_batch.n_threads = self.threads

@@ -40,6 +40,7 @@ class ServerModel:
     """A model behind an address; no question leaves before one is asked."""
 
     context = 4096
+    tuned = False
 
     def __init__(self, name: str) -> None:
         model, self.address = _parts(name)

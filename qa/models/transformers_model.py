@@ -43,6 +43,7 @@ class TransformersModel:
             self._tokenizer.pad_token = self._tokenizer.eos_token
         self._model = model.to(device).eval()
         self.context = int(getattr(model.config, "max_position_embeddings", 2048))
+        self.tuned = False
         self._busy = threading.Lock()  # one generation at a time
         self._prefix: tuple[Prompt, Any] | None = None  # fixed part, and the cache after it
 

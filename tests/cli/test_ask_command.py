@@ -123,6 +123,23 @@ def test_a_chat_keeps_the_subject_until_an_empty_line(stickler, typed, shared_se
     assert "Defender" not in out
 
 
+def test_a_chat_tries_once_more_to_load_what_failed(stickler, typed, monkeypatch, searcher):
+    searches = iter([SticklerError("The index cannot be opened", "try again"), searcher])
+
+    def open_search(resources):
+        found = next(searches)
+        if isinstance(found, SticklerError):
+            raise found
+        return found
+
+    monkeypatch.setattr(Resources, "_open_search", open_search)
+    typed(SETTLED, SETTLED)
+    code, out, err = stickler("chat", "--model", "none")
+    assert code == 0
+    assert err == "Error: The index cannot be opened: try again.\n"
+    assert "702.17b Reach" in out
+
+
 def test_a_chat_goes_on_after_an_error(stickler, typed, monkeypatch):
     def fail_first(assistant, question, before=(), stream=True):
         if question == "why?":

@@ -7,7 +7,7 @@ import threading
 
 import openpyxl
 import pytest
-from fakes import EchoModel
+from fakes import OrderedModel
 
 from eval import items
 from index.errors import SticklerError
@@ -133,20 +133,7 @@ def test_other_settings_ask_again(service, upload, work, asked):
 
 
 def test_whoever_asks_has_a_turn_between_two_chunks(searcher, upload, work):
-    order, first, waiting = [], threading.Event(), threading.Event()
-
-    class OrderedModel(EchoModel):
-        def generate(self, requests):
-            order.append("chunk")
-            first.set()
-            assert waiting.wait(20)
-            return super().generate(requests)
-
-        def stream(self, request, stop):
-            order.append("question")
-            return super().stream(request, stop)
-
-    model = OrderedModel("Yes.")
+    model = OrderedModel()
     settings = Settings(model="ordered", show_generated=True)
     service = Service(settings, resources=Resources(searcher=searcher, load_model=lambda _: model))
     engine, steps = start(service, upload, work, settings=settings)
@@ -157,14 +144,13 @@ def test_whoever_asks_has_a_turn_between_two_chunks(searcher, upload, work):
 
     rest = threading.Thread(target=batch)
     rest.start()
-    assert first.wait(20)
+    assert model.started.wait(20)
     for part in service.ask(FLYER, [], settings, threading.Event()):
         if "being answered before yours" in str(part):
-            waiting.set()
+            model.may_go.set()
     engine.stop.set()
-    with_question = order.index("question")
     rest.join(20)
-    assert order[:with_question] == ["chunk"]
+    assert model.order.index("question") == 1  # after one chunk
 
 
 def test_a_file_that_is_gone_is_asked_for_again(service, upload, work):

@@ -5,7 +5,7 @@ import json
 import threading
 
 import pytest
-from fakes import EchoModel
+from fakes import EchoModel, OrderedModel
 
 from eval import items
 from eval.run import open_run
@@ -87,21 +87,9 @@ def test_stopping_ends_a_run_between_items_and_keeps_what_there_is(searcher, hom
 
 
 def test_whoever_asks_has_a_turn_between_two_items(searcher):
-    order, first, waiting, stop = [], threading.Event(), threading.Event(), threading.Event()
-
-    class OrderedModel(EchoModel):
-        def generate(self, requests):
-            order.append(len(requests))
-            first.set()
-            assert waiting.wait(20)
-            return super().generate(requests)
-
-        def stream(self, request, stop):
-            order.append("question")
-            return super().stream(request, stop)
-
+    model, stop = OrderedModel(), threading.Event()
     settings = Settings(model="ordered", show_generated=True)
-    service = service_with(searcher, OrderedModel("Yes."), settings)
+    service = service_with(searcher, model, settings)
 
     def run():
         with contextlib.suppress(Stopped):
@@ -109,13 +97,13 @@ def test_whoever_asks_has_a_turn_between_two_items(searcher):
 
     rest = threading.Thread(target=run)
     rest.start()
-    assert first.wait(20)
+    assert model.started.wait(20)
     for part in service.ask(FLYER, [], settings, threading.Event()):
         if "being answered before yours" in str(part):
-            waiting.set()
+            model.may_go.set()
     stop.set()
     rest.join(20)
-    assert order[:2] == [1, "question"]
+    assert model.order[:2] == [1, "question"]
 
 
 def test_a_model_that_cannot_be_loaded_is_not_measured(searcher, home):

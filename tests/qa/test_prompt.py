@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from fakes import EchoModel
 
 from eval import items
 from qa import prompt
@@ -27,17 +28,20 @@ def test_a_wrong_placeholder_is_noticed(tmp_path, monkeypatch):
 
 def test_the_best_rules_go_in_whole_and_none_in_part():
     rules = [prompt.ShownRule(n, "", f"{word} " * 50) for n, word in zip("123", "abc", strict=True)]
-    filled, used = prompt.fill("why?", rules, 110, lambda text: len(text.split()))
+    filled, used = prompt.fill("why?", rules, 110, EchoModel())
     assert used == ["1", "2"]
     assert " ".join(["b"] * 50) in filled.user
     assert "c c" not in filled.user
-    _, only = prompt.fill("why?", rules, 1, lambda text: len(text.split()))
+    _, only = prompt.fill("why?", rules, 1, EchoModel())
     assert only == ["1"]
 
 
 def test_mana_symbols_and_dollars_pass_through():
     filled, _ = prompt.fill(
-        "does {T} cost $5 or ${X}?", [prompt.ShownRule("1.1", "Mana", "{W/B} $rules")], 99, len
+        "does {T} cost $5 or ${X}?",
+        [prompt.ShownRule("1.1", "Mana", "{W/B} $rules")],
+        99,
+        EchoModel(),
     )
     assert "{T} cost $5 or ${X}?" in filled.user
     assert "[1.1] Mana: {W/B} $rules" in filled.user
@@ -58,5 +62,17 @@ def test_worked_examples_are_of_the_training_set_and_in_the_answers_own_form():
 
 def test_the_fixed_part_is_the_same_for_all_questions():
     rules = [prompt.ShownRule("1.1", "Mana", "Mana is mana.")]
-    one, other = (prompt.fill(q, rules, 99, len)[0] for q in ("why?", "when?"))
+    one, other = (prompt.fill(q, rules, 99, EchoModel())[0] for q in ("why?", "when?"))
     assert one._replace(user="") == other._replace(user="")
+
+
+def test_a_tuned_model_is_told_less():
+    model = EchoModel()
+    rules = [prompt.ShownRule("1.1", "Mana", "Mana is mana.")]
+    untuned, _ = prompt.fill("why?", rules, 99, model)
+    model.tuned = True
+    tuned, _ = prompt.fill("why?", rules, 99, model)
+    assert untuned.examples
+    assert not tuned.examples
+    assert len(tuned.system) < len(untuned.system)
+    assert tuned.user == untuned.user

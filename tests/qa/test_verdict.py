@@ -51,3 +51,8 @@ def test_below_the_threshold_a_verdict_is_unclear(monkeypatch):
     assert verdict.judge({"Yes": 0.4, "No": 0.3}, "any").value == "unclear"
     assert verdict.judge({"Yes": 0.2, "No": 0.1}, "any") is None
     assert verdict.judge(None, "any") is None
+
+
+def test_what_follows_the_yes_or_no_begins_a_sentence():
+    assert verdict.split("Yes, it can [1.1].") == ("yes", "It can [1.1].")
+    assert verdict.split("It can [1.1].") == (None, "It can [1.1].")

