@@ -17,21 +17,22 @@ if TYPE_CHECKING:
     from eval.training.card import Card
 
 app = typer.Typer()
-tune_app = typer.Typer(
-    help="Fine-tune the embedding model on players' questions.", no_args_is_help=True
-)
+tune_app = typer.Typer(help="Fine-tune the models on players' questions.", no_args_is_help=True)
 app.add_typer(tune_app, name="tune")
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Where to; default: the data folder.")
+]
+Rate = Annotated[float, typer.Option(help="The highest learning rate.")]
+Seed = Annotated[int, typer.Option(help="Decides the order of questions.")]
 
 
 @tune_app.command("retriever")
 def retriever(
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where to; default: the data folder.")
-    ] = None,
+    out: Out = None,
     epochs: Annotated[int, typer.Option(min=1, help="How often each question is seen.")] = 3,
-    rate: Annotated[float, typer.Option(help="The highest learning rate.")] = 1e-4,
+    rate: Rate = 1e-4,
     frozen: Annotated[int, typer.Option(min=0, max=5, help="Lower layers to freeze.")] = 0,
-    seed: Annotated[int, typer.Option(help="Decides the order of questions.")] = 0,
+    seed: Seed = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -40,11 +41,41 @@ def retriever(
     The vectors of out-of-scope questions that ship belong to the retriever that ships: after
     replacing that one, rewrite them with 'stickler tune out-of-scope'.
     """
-    from eval.training.tune import Recipe, tune
+    from eval.training.tune_retriever import Recipe, tune
 
     recipe = Recipe(epochs, rate, frozen, seed, limit)
     card, path = tune(recipe, out, progress_bar("Tuning the retriever"))
-    show(asdict(card), _lines(card, path), as_json)
+    measured = "By vectors alone, on the dev set"
+    to_ship = (
+        "put both into index/weights, then run 'stickler tune out-of-scope', "
+        "'stickler index build' and 'stickler eval calibrate'"
+    )
+    show(asdict(card), _lines(card, path, measured, to_ship), as_json)
+
+
+@tune_app.command("answers")
+def answers(
+    out: Out = None,
+    rate: Rate = 3e-4,
+    seed: Seed = 0,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Only the first steps, of some 16 questions each.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Train the default language model to read rules; many hours, resumes if interrupted.
+
+    Needs 16 GB of memory and the packages of the extra 'tune'.
+    """
+    from eval.training.tune_answers import Recipe, tune
+
+    card, path = tune(Recipe(rate, seed, limit), out, progress_bar("Tuning the language model"))
+    measured = "On every third question of the dev set"
+    to_ship = (
+        "put both into qa/models/adapters, name the file in qa/models/catalog.toml, and run "
+        f"'stickler eval calibrate --model {card.model}'"
+    )
+    show(asdict(card), _lines(card, path, measured, to_ship), as_json)
 
 
 @tune_app.command("out-of-scope")
@@ -57,15 +88,14 @@ def out_of_scope(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> No
     show({"file": str(path)}, [f"Wrote {path}."], as_json)
 
 
-def _lines(card: "Card", path: Path) -> list[str]:
+def _lines(card: "Card", path: Path, measured: str, to_ship: str) -> list[str]:
     figures = [
         f"  {name}: {card.before.get(name, '-')} -> {after}" for name, after in card.after.items()
     ]
     return [
         f"{card.steps} steps over {card.questions} questions in {card.minutes} minutes.",
-        "By vectors alone, on the dev set, before -> after:",
+        f"{measured}, before -> after:",
         *figures,
         f"Saved as {path}, with its card beside it.",
-        "If it is to ship: put both into index/weights, then run 'stickler tune out-of-scope', "
-        "'stickler index build' and 'stickler eval calibrate'.",
+        f"If it is to ship: {to_ship}.",
     ]

@@ -7,6 +7,7 @@ of rules that a question of dev or calibration is about are left out, as questio
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -75,9 +76,9 @@ def pairs() -> list[EvalItem]:
     return [item for name in _SOURCES for item in items.questions(TRAINING / f"pairs{name}.jsonl")]
 
 
-def invented() -> list[dict[str, str]]:
+def invented(sources: Sequence[str] = _SOURCES) -> list[dict[str, str]]:
     """Rules that no document has, which many pairs are about."""
-    return [rule for name in _SOURCES for rule in items.rows(TRAINING / f"invented{name}.jsonl")]
+    return [rule for name in sources for rule in items.rows(TRAINING / f"invented{name}.jsonl")]
 
 
 def _rules() -> dict[str, RuleText]:

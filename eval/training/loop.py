@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     import torch
 
 _WARM_UP = 0.1  # share of the steps in which the learning rate rises
-_CHECKPOINT = 50  # steps between two checkpoints: what an interruption can lose
 
 
 class Task(Protocol):
     """What a model is trained on."""
+
+    checkpoint: int  # steps between two checkpoints: what an interruption can lose
 
     @property
     def modules(self) -> Mapping[str, "torch.nn.Module"]:
@@ -28,7 +29,7 @@ class Task(Protocol):
         """The batches of one epoch, as indices of questions."""
 
     def refresh(self) -> None:
-        """Recompute what is only brought up to date every `_CHECKPOINT` steps."""
+        """Recompute what is only brought up to date at every checkpoint."""
 
     def loss(self, batch: Sequence[int], rng: random.Random) -> "torch.Tensor": ...
 
@@ -61,7 +62,7 @@ def train(
     first, seconds = _load(checkpoint, key, state)
     start = time.perf_counter() - seconds
     for step in range(first, len(plan)):
-        if step % _CHECKPOINT == 0:
+        if step % task.checkpoint == 0:
             if step > first:
                 _save(checkpoint, key, step, time.perf_counter() - start, state)
             task.refresh()

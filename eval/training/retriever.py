@@ -24,6 +24,8 @@ _MAX_LENGTH = 128  # tokens of a question or a rule
 class Retriever:
     """A task for `loop.train`; `frozen` lower layers of the encoder stay as they are."""
 
+    checkpoint = 50
+
     def __init__(self, data: Data, frozen: int) -> None:
         self._data = data
         self._tokenizer, self._model = encoder.load(frozen)

@@ -8,6 +8,8 @@ from eval.training import loop
 class Line:
     """Learns y = 3x - 1 from a few points: something small that can be trained to the end."""
 
+    checkpoint = 50
+
     def __init__(self):
         import torch
 

@@ -1,0 +1,94 @@
+"""Low-rank adapters for a GGUF model: trained on its unpacked weights, saved as a GGUF adapter.
+
+llama.cpp lays the adapter over the packed file that it was trained on.
+"""
+
+import math
+import tempfile
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from index import files
+from index.errors import SticklerError
+
+RANK = 8
+ALPHA = 16
+FIRST_LAYER = 12  # the lowest that is adapted: those below cost no backward pass
+_NAMES = {
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}  # of the adapted layers, in transformers and in GGUF
+
+
+class Adapted(nn.Module):
+    """A frozen linear layer with an adapter, which at first changes nothing."""
+
+    def __init__(self, base: nn.Linear) -> None:
+        super().__init__()
+        self.base = base
+        width = base.in_features
+        self.lora_a = nn.Parameter(torch.randn(RANK, width) / math.sqrt(width))
+        self.lora_b = nn.Parameter(torch.zeros(base.out_features, RANK))
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        plain: torch.Tensor = self.base(inputs)
+        low = nn.functional.linear(inputs, self.lora_a)
+        return plain + nn.functional.linear(low, self.lora_b) * (ALPHA / RANK)
+
+
+def load(path: Path) -> tuple[Any, Any]:
+    """Tokenizer and adapted model of a GGUF file, unpacked to float32."""
+    if missing := [name for name in ("accelerate", "gguf") if not find_spec(name)]:
+        raise SticklerError(
+            f"Tuning a language model needs {' and '.join(missing)}, which is not installed",
+            "run \"pip install 'stickler[tune]'\"",
+        )
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
+    tokenizer = AutoTokenizer.from_pretrained(**where)
+    model = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
+    adapt(model, FIRST_LAYER)
+    return tokenizer, model
+
+
+def adapt(model: Any, first_layer: int) -> None:
+    """Freeze a model and put adapters on its linear layers, from a layer on upwards."""
+    model.requires_grad_(False)
+    for layer in model.model.layers[first_layer:]:
+        for name in _NAMES:
+            part, own = name.split(".")
+            block = getattr(layer, part)
+            setattr(block, own, Adapted(getattr(block, own)))
+
+
+def write(path: Path, weights: Mapping[str, torch.Tensor], base: str) -> None:
+    """Write an adapter in half precision; `base` is the digest of the file it belongs to."""
+    import gguf
+
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / path.name
+        writer = gguf.GGUFWriter(whole, "qwen2")
+        writer.add_type("adapter")
+        writer.add_string("adapter.type", "lora")
+        writer.add_float32("adapter.lora.alpha", float(ALPHA))
+        writer.add_string("general.base_model.0.digest", base)
+        for name, weight in weights.items():
+            _, _, layer, *module, kind = name.split(".")
+            tensor = f"blk.{layer}.{_NAMES['.'.join(module)]}.weight.{kind}"
+            writer.add_tensor(tensor, weight.detach().half().numpy())
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+        files.write_whole(path, whole.read_bytes())

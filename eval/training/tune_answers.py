@@ -1,0 +1,76 @@
+"""Trains an adapter for the default language model, writes it and its card.
+
+>>> tune(Recipe(limit=2), Path("adapters"), progress)
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from eval import items, metrics
+from eval.examiner import Examiner
+from eval.training import loop, lora, packs
+from eval.training.answers import AnswerReader
+from eval.training.card import Card, Figures
+from index import files
+from index.embedder import Progress
+from index.errors import Action, Remedy, SticklerError
+from qa.models import DEFAULT, NOT_HERE, catalog
+from qa.models.gguf import GgufModel
+from qa.resources import Resources
+from qa.settings import Settings
+
+_EVERY = 3  # of the dev questions, one in so many is asked before and after
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The hyperparameters of a training."""
+
+    rate: float = 3e-4  # the highest learning rate
+    seed: int = 0
+    limit: int | None = None  # units: some sixteen questions each
+
+
+def tune(recipe: Recipe, out: Path | None, progress: Progress) -> tuple[Card, Path]:
+    """Train, write the adapter, measure before and after; gives the card and the adapter's path.
+
+    Adapter and card go to the folder `out`, or to the data folder, where checkpoints are kept too:
+    started again with the same recipe, training resumes.
+    """
+    model = catalog.catalog()[DEFAULT]
+    base = catalog.find(model)
+    if base is None:
+        reason = f"The language model {model.name} {NOT_HERE}"
+        raise SticklerError(reason, Remedy(Action.GET_MODEL, model.name))
+    units = packs.units(recipe.seed, recipe.limit)
+    data = packs.fingerprint(units)
+    work = files.home() / "tuning" / "answers"
+    task = AnswerReader(*lora.load(base), units)
+    key = f"answers {model.sha256} {data} {recipe}"
+    steps, seconds = loop.train(task, 1, recipe.rate, recipe.seed, work, key, progress)
+    path = (out or work) / f"{model.name}.gguf"
+    lora.write(path, loop.trained_weights(task), model.sha256)
+    del task  # six gigabytes
+    card = Card(
+        model=model.name,
+        base=model.sha256,
+        data=data,
+        questions=sum(packs.readings(unit) for unit in units),
+        settings=asdict(recipe) | {"rank": lora.RANK, "first_layer": lora.FIRST_LAYER},
+        steps=steps,
+        minutes=round(seconds / 60, 1),
+        before=_verdicts(GgufModel(base), recipe.limit),
+        after=_verdicts(GgufModel(base, adapter=path), recipe.limit),
+        weights=files.digest(path),
+    )
+    card.write(path.with_suffix(".json"))
+    return card, path
+
+
+def _verdicts(model: GgufModel, limit: int | None) -> Figures:
+    """How well a model tells yes from no with the deciding rule before it."""
+    asked = [item for item in items.dev()[::_EVERY] if item.gold_verdict][:limit]
+    settings = Settings(model.name, answer_tokens=0)
+    examiner = Examiner(settings, Resources(load_model=lambda _: model))
+    area = metrics.verdict_auc(examiner.ask(asked, gold=True))
+    return {"yes/no AUC, deciding rule given": round(area.value, 3)} if area else {}
