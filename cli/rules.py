@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from cli.options import EditionName, Json
-from cli.terminal import rule_title, show, wrapped
+from cli.terminal import mark_change, rule_title, show, wrapped
 from index import library, numbers
 from index.rulebook import Edition, ParsedDocument, Rule, marked
 
@@ -73,10 +73,32 @@ def show_history(
         versions = history.history(rule, book)
         rows.append([{**asdict(v.rule), "changes": v.changes} for v in versions])
         for version in versions:
-            changes = (_mark_change(kind, text) for kind, text in version.changes)
+            changes = (mark_change(kind, text) for kind, text in version.changes)
             lines += [rule_title(version.rule), wrapped("".join(changes))]
         lines.append("")
     show(rows, lines, as_json)
+
+
+@rules_app.command("diff")
+def show_diff(
+    old: Annotated[str | None, typer.Argument(help="An edition, as YYYY-MM-DD.")] = None,
+    new: Annotated[str | None, typer.Argument(help="A later edition.")] = None,
+    words: Annotated[bool, typer.Option("--words", help="Show what changed word by word.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print it as Markdown.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what changed between two editions; by default between the two newest whole ones."""
+    from cli import rules_diff  # the comparison of texts is loaded where it is needed
+    from index import diff
+
+    if (old is None) != (new is None):
+        raise typer.BadParameter("name two editions, or none for the two newest whole ones")
+    if markdown and as_json:
+        raise typer.BadParameter("choose --markdown or --json")
+    names = (old, new) if old is not None and new is not None else None
+    found = diff.compare(*diff.two_editions(library.load(), names))
+    lines = rules_diff.as_markdown if markdown else rules_diff.as_lines
+    show(rules_diff.as_json(found, words), lines(found, words), as_json)
 
 
 @rules_app.command()
@@ -141,12 +163,6 @@ def _rule_lines(book: Edition, rule: Rule) -> Iterator[str]:
     if missing:
         yield wrapped(f"(not loaded: {', '.join(missing)})")
     yield ""
-
-
-def _mark_change(kind: str, text: str) -> str:
-    """A piece of a text with marks that need no colours: [-gone-] and {+new+}."""
-    words, space = text.rstrip(), text[len(text.rstrip()) :]
-    return {"same": text, "gone": f"[-{words}-]{space}", "new": f"{{+{words}+}}{space}"}[kind]
 
 
 def _one_line(text: str) -> str:
