@@ -6,7 +6,7 @@ Run as: stickler rules show 702.19b
 import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from cli.options import EditionName, Json
 from cli.terminal import mark_change, rule_title, show, wrapped
 from index import library, numbers
 from index.rulebook import Edition, ParsedDocument, Rule, marked
+
+if TYPE_CHECKING:
+    from index.latest import Latest
 
 app = typer.Typer()
 rules_app = typer.Typer(help="Look rules up; add and remove rules texts.", no_args_is_help=True)
@@ -119,6 +122,31 @@ def add(
         typer.echo(f"Note: {notice}", err=True)
 
 
+@rules_app.command("latest")
+def add_latest(
+    page: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="The page that links to the plain text. Default: STICKLER_RULES_PAGE, or the "
+            "publisher's.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Add the newest rules from their publisher, and say what is new in them."""
+    from index import latest  # as heavy as the comparison of texts
+
+    def tell(step: str) -> None:
+        if not as_json:
+            typer.echo(f"{step} ...", err=True)
+
+    found = latest.get(page, tell)
+    show(_latest_json(found), _latest_lines(found), as_json)
+    for notice in found.parsed.notices if found.parsed else ():
+        typer.echo(f"Note: {notice}", err=True)
+
+
 @rules_app.command()
 def remove(
     edition: Annotated[str, typer.Argument(help="The edition's day, as YYYY-MM-DD.")],
@@ -151,6 +179,26 @@ def _document_json(document: library.Document, parsed: ParsedDocument) -> dict[s
         "examples": sum(len(rule.examples) for rule in parsed.rules),
         "notices": parsed.notices,
     }
+
+
+def _latest_json(found: "Latest") -> dict[str, Any]:
+    return {
+        "status": found.status,
+        "edition": found.edition,
+        "newest_before": found.newest,
+        "rules": len(found.parsed.rules) if found.parsed else None,
+        "compared_with": found.diff.old if found.diff else None,
+        "counts": found.diff.counts if found.diff else None,
+        "notes": found.diff.notes if found.diff else [],
+    }
+
+
+def _latest_lines(found: "Latest") -> Iterator[str]:
+    yield found.sentence
+    if found.diff:
+        yield f"Since {found.diff.old}: {found.diff.summary}."
+        yield from found.diff.notes
+        yield f"See 'stickler rules diff {found.diff.old} {found.diff.new}'."
 
 
 def _rule_lines(book: Edition, rule: Rule) -> Iterator[str]:

@@ -193,6 +193,27 @@ def test_add_and_remove_say_what_they_did(stickler, result, release):
     assert [gone["edition"] for gone in result("rules", "remove", "2025-07-04")] == ["2025-07-04"]
 
 
+def test_latest_adds_the_newest_rules_once(stickler, result, publisher, small_release):
+    publisher.publish("MagicCompRules 20250704.txt", small_release("July 4, 2025"))
+    code, out, err = stickler("rules", "latest")
+    assert code == 0
+    first, since, note, see = out.splitlines()
+    assert first == "Added the edition 2025-07-04: 8 rules."
+    assert since.startswith("Since 2024-03-08: 0 added, ")
+    assert note.startswith("Of the edition 2024-03-08 only excerpts are loaded")
+    assert see == "See 'stickler rules diff 2024-03-08 2025-07-04'."
+    assert err.splitlines()[0] == f"Reading {publisher.page} ..."
+    row = result("rules", "latest", "--page", publisher.page)
+    assert (row["status"], row["edition"], row["counts"]) == ("loaded", "2025-07-04", None)
+
+
+def test_latest_says_what_is_wrong_in_one_sentence(stickler, publisher):
+    publisher.link("/rules.pdf")
+    code, out, err = stickler("rules", "latest")
+    assert (code, out) == (1, "")
+    assert "has no link to the rules as plain text" in err.splitlines()[-1]
+
+
 def test_add_puts_what_it_noticed_on_standard_error(stickler, releases):
     code, out, err = stickler("rules", "add", str(releases / "2009-10-01.txt"))
     assert code == 0
