@@ -136,10 +136,10 @@ def build(shared: Shared, offer: Offer) -> tuple[Callable[..., Any], list[Any]]:
 
     def get_latest(name: str, progress: gr.Progress) -> tuple[str, dict[Any, Any]]:
         """The result in words, and what it changed on the page."""
-        progress(None, desc="Waiting for search to be loaded")
+        progress(0, desc="Waiting for search to be loaded")
         try:
             result = service.get_latest(
-                lambda step: progress(None, desc=step), _embedding(progress)
+                lambda step: progress(0, desc=step), _embedding(progress)
             )
         except SticklerError as error:
             return rules_texts.render_failure(error), {}

@@ -31,12 +31,8 @@ def render_offer(book: Rulebook, may_add: bool) -> str:
     """What a newcomer is told who has only excerpts; '' where the newest edition is whole."""
     if not only_excerpts(book):
         return ""
-    count = len(book.current.rules)
     how = "" if may_add else " The whole rules are added on the machine itself."
-    return (
-        f'<p class="offer">Only excerpts of the rules are loaded ({count} rules), so that many '
-        f"questions cannot be answered.{how}</p>"
-    )
+    return f'<p class="offer">Only excerpts of the rules are loaded.{how}</p>'
 
 
 def render_latest(found: Latest) -> str:
@@ -47,7 +43,7 @@ def render_latest(found: Latest) -> str:
 
 def _whats_new(diff: Diff) -> str:
     notes = "".join(f" {note}" for note in diff.notes)
-    return f"Since {diff.old}: {diff.summary}.{notes} See them under Compare two editions."
+    return f"Since {diff.old}: {diff.summary}.{notes} See Compare two editions in the tab Rules."
 
 
 def render_failure(error: SticklerError) -> str:
