@@ -138,9 +138,7 @@ def build(shared: Shared, offer: Offer) -> tuple[Callable[..., Any], list[Any]]:
         """The result in words, and what it changed on the page."""
         progress(0, desc="Waiting for search to be loaded")
         try:
-            result = service.get_latest(
-                lambda step: progress(0, desc=step), _embedding(progress)
-            )
+            result = service.get_latest(lambda step: progress(0, desc=step), _embedding(progress))
         except SticklerError as error:
             return rules_texts.render_failure(error), {}
         return rules_texts.render_latest(result), show_loaded(name)
