@@ -52,11 +52,11 @@ def build(service: Service | None = None) -> "gr.Blocks":
                 settings = _build_settings(service)
         with gr.Tabs() as tabs:
             shared = Shared(service, hub, tabs, *settings)
-            ask_tab.build(shared)
-            fill_rules, rules = rules_tab.build(shared)
+            offer = ask_tab.build(shared)
+            fill_rules, rules = rules_tab.build(shared, offer)
             batch_tab.build(shared, folders)
             fill_lists, lists = evaluate_tab.build(shared)
-        _show_state(shared, timer)
+        _show_state(shared, timer, rules[0])
         demo.load(fill_rules, outputs=rules, **EVENT)
         demo.load(fill_lists, outputs=lists, **EVENT)
         _free_on_leaving(demo, service, folders)
@@ -91,8 +91,11 @@ def _build_settings(
     return model, show_generated, edition, max_citations
 
 
-def _show_state(shared: Shared, timer: "gr.Timer") -> None:
-    """Say what is loading until it is there, and which model and edition answer."""
+def _show_state(shared: Shared, timer: "gr.Timer", loaded: "gr.HTML") -> None:
+    """Say what is loading until it is there, and which model and edition answer.
+
+    `loaded` changes whenever other rules are loaded.
+    """
     import gradio as gr
 
     service = shared.service
@@ -106,6 +109,7 @@ def _show_state(shared: Shared, timer: "gr.Timer") -> None:
     inputs = [shared.model, shared.edition, shared.show_generated]
     timer.tick(refresh, inputs, [shared.hub, timer], **QUICK)
     changes = [shared.model.change, shared.edition.change, shared.show_generated.change]
+    changes.append(loaded.change)
     gr.on(changes, refresh, inputs, [shared.hub, timer], **QUICK)
 
 

@@ -12,6 +12,7 @@ from index.errors import Action, Remedy
 # remedy has no value.
 PHRASES = {
     Action.ADD_RULES: "add a fuller text with 'stickler rules add FILE'",
+    Action.GET_LATEST: "get the whole rules with 'stickler rules latest'",
     Action.READD_RULES: "run 'stickler rules remove {value}' and add it again",
     Action.LIST_HEADINGS: "see 'stickler rules list'",
     Action.LIST_DOCUMENTS: "'stickler rules documents' lists what can be removed",

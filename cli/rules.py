@@ -6,14 +6,17 @@ Run as: stickler rules show 702.19b
 import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli.options import EditionName, Json
-from cli.terminal import rule_title, show, wrapped
+from cli.terminal import mark_change, rule_title, show, wrapped
 from index import library, numbers
 from index.rulebook import Edition, ParsedDocument, Rule, marked
+
+if TYPE_CHECKING:
+    from index.latest import Latest
 
 app = typer.Typer()
 rules_app = typer.Typer(help="Look rules up; add and remove rules texts.", no_args_is_help=True)
@@ -73,10 +76,32 @@ def show_history(
         versions = history.history(rule, book)
         rows.append([{**asdict(v.rule), "changes": v.changes} for v in versions])
         for version in versions:
-            changes = (_mark_change(kind, text) for kind, text in version.changes)
+            changes = (mark_change(kind, text) for kind, text in version.changes)
             lines += [rule_title(version.rule), wrapped("".join(changes))]
         lines.append("")
     show(rows, lines, as_json)
+
+
+@rules_app.command("diff")
+def show_diff(
+    old: Annotated[str | None, typer.Argument(help="An edition, as YYYY-MM-DD.")] = None,
+    new: Annotated[str | None, typer.Argument(help="A later edition.")] = None,
+    words: Annotated[bool, typer.Option("--words", help="Show what changed word by word.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print it as Markdown.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what changed between two editions; by default between the two newest whole ones."""
+    from cli import rules_diff  # the comparison of texts is loaded where it is needed
+    from index import diff
+
+    if (old is None) != (new is None):
+        raise typer.BadParameter("name two editions, or none for the two newest whole ones")
+    if markdown and as_json:
+        raise typer.BadParameter("choose --markdown or --json")
+    names = (old, new) if old is not None and new is not None else None
+    found = diff.compare(*diff.two_editions(library.load(), names))
+    lines = rules_diff.as_markdown if markdown else rules_diff.as_lines
+    show(rules_diff.as_json(found, words), lines(found, words), as_json)
 
 
 @rules_app.command()
@@ -94,6 +119,31 @@ def add(
     ]
     show(row, lines, as_json)
     for notice in parsed.notices:
+        typer.echo(f"Note: {notice}", err=True)
+
+
+@rules_app.command("latest")
+def add_latest(
+    page: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="The page that links to the plain text. Default: STICKLER_RULES_PAGE, or the "
+            "publisher's.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Add the newest rules from their publisher, and say what is new in them."""
+    from index import latest  # as heavy as the comparison of texts
+
+    def tell(step: str) -> None:
+        if not as_json:
+            typer.echo(f"{step} ...", err=True)
+
+    found = latest.get(page, tell)
+    show(_latest_json(found), _latest_lines(found), as_json)
+    for notice in found.parsed.notices if found.parsed else ():
         typer.echo(f"Note: {notice}", err=True)
 
 
@@ -131,6 +181,26 @@ def _document_json(document: library.Document, parsed: ParsedDocument) -> dict[s
     }
 
 
+def _latest_json(found: "Latest") -> dict[str, Any]:
+    return {
+        "status": found.status,
+        "edition": found.edition,
+        "newest_before": found.newest,
+        "rules": len(found.parsed.rules) if found.parsed else None,
+        "compared_with": found.diff.old if found.diff else None,
+        "counts": found.diff.counts if found.diff else None,
+        "notes": found.diff.notes if found.diff else [],
+    }
+
+
+def _latest_lines(found: "Latest") -> Iterator[str]:
+    yield found.sentence
+    if found.diff:
+        yield f"Since {found.diff.old}: {found.diff.summary}."
+        yield from found.diff.notes
+        yield f"See 'stickler rules diff {found.diff.old} {found.diff.new}'."
+
+
 def _rule_lines(book: Edition, rule: Rule) -> Iterator[str]:
     yield rule_title(rule)
     if not rule.is_heading:
@@ -141,12 +211,6 @@ def _rule_lines(book: Edition, rule: Rule) -> Iterator[str]:
     if missing:
         yield wrapped(f"(not loaded: {', '.join(missing)})")
     yield ""
-
-
-def _mark_change(kind: str, text: str) -> str:
-    """A piece of a text with marks that need no colours: [-gone-] and {+new+}."""
-    words, space = text.rstrip(), text[len(text.rstrip()) :]
-    return {"same": text, "gone": f"[-{words}-]{space}", "new": f"{{+{words}+}}{space}"}[kind]
 
 
 def _one_line(text: str) -> str:

@@ -39,6 +39,12 @@ def rule_title(rule: "Rule | Passage") -> str:
     return f"{typer.style(rule.number + heading, bold=True)} [{rule.edition}]"
 
 
+def mark_change(kind: str, text: str) -> str:
+    """A piece of a text with marks that need no colours: [-gone-] and {+new+}."""
+    words, space = text.rstrip(), text[len(text.rstrip()) :]
+    return {"same": text, "gone": f"[-{words}-]{space}", "new": f"{{+{words}+}}{space}"}[kind]
+
+
 def progress_bar(label: str) -> "Progress":
     """A function of (done, total) that draws a bar on standard error from its first call on."""
     bar: list[Any] = []

@@ -15,6 +15,7 @@ class Action(Enum):
     """What a person can do about an error; what it applies to is the remedy's value."""
 
     ADD_RULES = auto()
+    GET_LATEST = auto()  # the newest rules that the publisher offers
     READD_RULES = auto()  # remove an edition, the value, and add it again
     LIST_HEADINGS = auto()
     LIST_DOCUMENTS = auto()

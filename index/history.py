@@ -12,7 +12,7 @@ from index import numbers
 from index.editions import Rulebook
 from index.rulebook import Edition, Rule
 
-_ENOUGH = 0.5  # of 1, how alike two wordings must be to be called one rule
+ENOUGH = 0.5  # of 1, how alike two wordings must be to be called one rule
 _MOST = 25  # rules compared word by word where no heading leads to them
 _SAME_NUMBER = 0.05  # what an unchanged number adds
 _PLAIN_QUOTES = str.maketrans("‘’“”", "''\"\"")  # a new shape of quotation mark is no change
@@ -34,11 +34,11 @@ def counterpart(rule: Rule, edition: Edition) -> Rule | None:
         headed = [n for n in edition.headed(rule.text) if n in edition.by_number]
         return edition.by_number[headed[0]] if headed else None
     best = max(
-        ((_likeness(rule, other), other) for other in _candidates(rule, edition)),
+        ((likeness(rule, other), other) for other in _candidates(rule, edition)),
         key=lambda pair: pair[0],
         default=(0.0, None),
     )
-    return best[1] if best[0] >= _ENOUGH else None
+    return best[1] if best[0] >= ENOUGH else None
 
 
 def history(rule: Rule, book: Rulebook) -> list[Version]:
@@ -58,7 +58,7 @@ def word_changes(old: str, new: str) -> list[tuple[Change, str]]:
     """What stayed, went and came, word by word: the 'same' and 'new' parts give the new text."""
     a, b = re.findall(r"\S+\s*|\s+", old), re.findall(r"\S+\s*|\s+", new)
     old_keys, new_keys = (
-        [word.strip().translate(_PLAIN_QUOTES) for word in words] for words in (a, b)
+        [word.strip().translate(_PLAIN_QUOTES) for word in text] for text in (a, b)
     )
     matcher = difflib.SequenceMatcher(None, old_keys, new_keys, autojunk=False)
     changes: list[tuple[Change, str]] = []
@@ -73,14 +73,19 @@ def word_changes(old: str, new: str) -> list[tuple[Change, str]]:
     return changes
 
 
+def plain(text: str) -> str:
+    """A text without what is no change: the shape of quotation marks and of white space."""
+    return " ".join(text.translate(_PLAIN_QUOTES).split())
+
+
 def _candidates(rule: Rule, edition: Edition) -> list[Rule]:
     """Rules below the same heading; without one, the few that share most words."""
     headed = [r for n in edition.headed(rule.heading) for r in edition.subrules(n)]
     if headed:
         return [other for other in headed if not other.is_heading]
-    wanted = set(_words(rule.text))
+    wanted = set(words(rule.text))
     scored = [
-        (len(wanted & set(_words(other.text))), other)
+        (len(wanted & set(words(other.text))), other)
         for other in edition.rules
         if not _under_a_name(other, edition)
     ]
@@ -94,8 +99,9 @@ def _under_a_name(rule: Rule, edition: Edition) -> bool:
     return named is not None and named.is_heading
 
 
-def _likeness(one: Rule, other: Rule) -> float:
-    a, b = _words(one.text), _words(other.text)
+def likeness(one: Rule, other: Rule) -> float:
+    """How alike two wordings are, of 1; an unchanged number adds a little."""
+    a, b = words(one.text), words(other.text)
     if one.truncated or other.truncated:  # only what both still have can be compared
         shorter = min(len(a), len(b))
         a, b = a[:shorter], b[:shorter]
@@ -108,5 +114,6 @@ def _letters(rule: Rule) -> str:
     return numbers.parse(rule.number).letters
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """The words of a text in small letters, without its punctuation."""
     return re.findall(r"\w+", text.lower())

@@ -7,7 +7,6 @@ import datetime
 import functools
 import hashlib
 import json
-import time
 import tomllib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
@@ -16,10 +15,10 @@ from pathlib import Path
 from index import files, parsers
 from index.editions import Rulebook
 from index.errors import Action, Remedy, SticklerError
+from index.fetch import fetch
 from index.rulebook import ParsedDocument
 
 SHIPPED = Path(__file__).parent / "documents"
-_FETCH_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,8 @@ def read(document: Document) -> ParsedDocument:
 
 def add(source: str, edition: str | None = None) -> tuple[Document, ParsedDocument]:
     """Take in a file or an address; nothing changes unless the whole of it can be read."""
-    return add_text(_fetched(source) if "://" in source else _from_disk(source), source, edition)
+    data = fetch(source, parsers.LARGEST) if "://" in source else _from_disk(source)
+    return add_text(data, source, edition)
 
 
 def add_text(
@@ -179,28 +179,3 @@ def _from_disk(source: str) -> bytes:
             f"Could not read {source} ({getattr(error, 'strerror', None) or error}): "
             "name a rules text that you can open."
         ) from None
-
-
-def _fetched(url: str) -> bytes:
-    import http.client
-    import urllib.request
-
-    if not url.startswith(("http://", "https://")):
-        raise SticklerError(f"{url} is neither a file nor an http(s) address: name one of these.")
-    ends = time.monotonic() + _FETCH_SECONDS
-    chunks, size = [], 0
-    try:
-        with urllib.request.urlopen(url, timeout=_FETCH_SECONDS / 4) as answer:
-            while size <= parsers.LARGEST and (chunk := answer.read1(1 << 16)):
-                chunks.append(chunk)
-                size += len(chunk)
-                if time.monotonic() > ends:
-                    raise TimeoutError(f"not done in {_FETCH_SECONDS:.0f} seconds")
-            expected = answer.headers["Content-Length"]
-            if size <= parsers.LARGEST and expected and size < int(expected):
-                raise OSError(f"only {size} of {expected} bytes came")
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        raise SticklerError(
-            f"Could not fetch {url} ({error}): check the address, or save the file and add that."
-        ) from None
-    return b"".join(chunks)

@@ -124,6 +124,11 @@ class Edition:
     glossary: tuple[GlossaryEntry, ...] = ()
     coverage: tuple[Coverage, ...] = ()
 
+    @property
+    def is_whole(self) -> bool:
+        """True for a whole release, False for excerpts of one."""
+        return Coverage() in self.coverage
+
     @functools.cached_property
     def rules(self) -> tuple[Rule, ...]:
         return tuple(self.by_number[number] for number in self._order)

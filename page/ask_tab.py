@@ -1,30 +1,45 @@
 """The tab Ask: a conversation, and beside it the evidence of each answer."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from index.errors import SticklerError
 from index.searcher import LONGEST_QUESTION
 from page import cards, transcript
 from page.ask_stream import ask_stream
 from page.cards import render_evidence
-from page.components import EVENT, QUICK, Shared, live_html
+from page.components import EVENT, QUICK, Shared, html, live_html
 from page.conversation import render_conversation
 from page.errors import gradio_errors
 from page.remedies import phrase
 from page.transcript import Turn
 
+if TYPE_CHECKING:
+    import gradio as gr
+
 _AT_ONCE = 60  # questions that are taken in; whose turn it is, the service decides
 
 
-def build(shared: Shared) -> None:
-    """Lay the tab out."""
+class Offer(NamedTuple):
+    """What tells a newcomer that only excerpts are loaded, and the button that gets the rest."""
+
+    note: "gr.HTML"
+    button: "gr.Button"
+
+
+def build(shared: Shared) -> Offer:
+    """Lay the tab out; returns the offer of the whole rules, which the tab Rules fills."""
     import gradio as gr
 
     service = shared.service
     with gr.Tab("Ask", id="ask"), gr.Row(elem_classes="sides"):
         with gr.Column(scale=6, min_width=320):
             turns = gr.State([])
+            with gr.Row(elem_classes="offering"):
+                offer = Offer(
+                    html(elem_id="offer"),
+                    gr.Button("Get the whole rules", size="sm", min_width=160, visible=False),
+                )
             events = ("starter", "cite", "vote")
             conversation = live_html("conversation", render_conversation([]), events)
             with gr.Row(elem_classes="asking"):
@@ -117,3 +132,4 @@ def build(shared: Shared) -> None:
         button.click(export, turns, saved, **QUICK).then(
             None, saved, js=f"(text) => {{ stickler.save('{name}', text); }}"
         )
+    return offer

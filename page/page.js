@@ -157,6 +157,10 @@ window.stickler = window.stickler || (() => {
     },
     page(element) {
       const page = element.querySelector(".rule-page");
+      if (page?.classList.contains("comparison") && !page.dataset.seen) {
+        page.dataset.seen = "compared";
+        requestAnimationFrame(() => reveal(page));
+      }
       const chosen = element.querySelector("[aria-current]");
       const now = page && `${page.dataset.number} ${page.dataset.edition}`;
       if (!page?.dataset.number || now === page.dataset.seen) return;

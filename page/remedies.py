@@ -9,6 +9,7 @@ from index.errors import Action, Remedy
 # An empty phrase is left out: on the page there is nothing to do about it.
 _PHRASES = {
     Action.ADD_RULES: "add the full rules in the tab Rules, under Rules texts",
+    Action.GET_LATEST: "get the latest rules in the tab Rules",
     Action.READD_RULES: "remove the edition {value} on the machine itself, then add it again in "
     "the tab Rules, under Rules texts",
     Action.LIST_HEADINGS: "look through the sections in the tab Rules",

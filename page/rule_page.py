@@ -1,6 +1,6 @@
 """A rule's page: its text among its neighbours, who refers to it, its history, and a peek at it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from index import history, numbers
@@ -133,14 +133,19 @@ def render_history(number: str, name: str, book: Rulebook) -> str:
     for version in reversed(versions):
         found = version.rule
         own = book.editions[found.edition]
-        words = "".join(_CHANGES[kind].format(escape(text)) for kind, text in version.changes)
         same = all(kind == "same" for kind, _ in version.changes) and found is not versions[0].rule
         unchanged = '<span class="quiet">unchanged</span>' if same else ""
         rows.append(
             f"<li><p>{link(found.number, own)} {badge(found.edition)} {unchanged}</p>"
-            f'<p class="text">{words}</p></li>'
+            f'<p class="text">{mark_changes(version.changes)}</p></li>'
         )
     return f'<ol class="versions">{"".join(rows)}</ol>'
+
+
+def mark_changes(changes: Iterable[tuple[history.Change, str]]) -> str:
+    """A text with the words that went and came marked; its line breaks stay."""
+    words = "".join(_CHANGES[kind].format(escape(text)) for kind, text in changes)
+    return words.replace("\n", "<br>")
 
 
 def render_peek(number: str, book: Edition) -> str:

@@ -1,21 +1,24 @@
-"""The tab Rules: the tree, search as you type, a rule's page, and texts that are added."""
+"""The tab Rules: the tree, search as you type, a rule's page, texts to add, editions to compare."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from index import library
 from index.editions import CURRENT, Rulebook
+from index.embedder import Progress
 from index.errors import SticklerError
-from index.library import Document
-from page import rule_page
-from page.cards import badge
+from page import comparison, rule_page, rules_texts
+from page.ask_tab import Offer
 from page.components import EVENT, QUICK, Shared, html, live_html
 from page.errors import gradio_errors
 from page.remedies import phrase
 from page.rule_tree import render_branch, render_results, render_tree
 from page.service import Service
+
+if TYPE_CHECKING:
+    import gradio as gr
 
 _MAX_QUERY = 200  # characters
 
@@ -41,8 +44,11 @@ def server_functions(service: Service) -> list[Callable[[list[str]], str]]:
     return [peek, branch, history]
 
 
-def build(shared: Shared) -> tuple[Callable[..., Any], list[Any]]:
-    """Lay the tab out; returns what fills it when the page is opened, and which components."""
+def build(shared: Shared, offer: Offer) -> tuple[Callable[..., Any], list[Any]]:
+    """Lay the tab out; returns what fills it when the page is opened, and which components.
+
+    The first of these changes whenever other rules are loaded.
+    """
     import gradio as gr
 
     service, resources = shared.service, shared.service.resources
@@ -54,6 +60,13 @@ def build(shared: Shared) -> tuple[Callable[..., Any], list[Any]]:
                 max_length=_MAX_QUERY,
             )
             edition = gr.Dropdown([CURRENT], value=CURRENT, label="Edition to read")
+            loaded = html()
+            newest = gr.Button("Get the latest rules", size="sm", visible=service.uploads)
+            got = html(elem_id="latest")
+            with gr.Accordion("Compare two editions", open=False):
+                old = gr.Dropdown([], label="From")
+                new = gr.Dropdown([], label="To")
+                compare = gr.Button("Compare", size="sm")
             found = live_html("found")
             with gr.Accordion("Rules texts", open=False):
                 texts = html()
@@ -91,47 +104,92 @@ def build(shared: Shared) -> tuple[Callable[..., Any], list[Any]]:
     def editions() -> list[str]:
         return [CURRENT, *resources.book.editions]
 
+    def show_loaded(name: str) -> dict[Any, Any]:
+        """Everything that tells which rules are loaded, with an edition chosen to be read."""
+        book = resources.book
+        first, second = comparison.editions_to_compare(book)
+        return {
+            loaded: rules_texts.render_loaded(book),
+            texts: rules_texts.render_documents(library.documents()),
+            edition: gr.Dropdown(choices=editions(), value=name),
+            shared.edition: gr.Dropdown(choices=editions()),
+            old: gr.Dropdown(choices=list(book.editions), value=first),
+            new: gr.Dropdown(choices=list(book.editions), value=second),
+            found: render_tree(book.edition(name)),
+        }
+
+    def show_offer() -> dict[Any, Any]:
+        wanted = service.uploads and rules_texts.only_excerpts(resources.book)
+        return {
+            offer.note: rules_texts.render_offer(resources.book, service.uploads),
+            offer.button: gr.Button(visible=wanted),
+        }
+
     progressing = gr.Progress()
 
-    def add(path: str, name: str, progress: gr.Progress = progressing) -> Any:
-        def step(done: int, total: int) -> None:
-            progress((done, total), desc="Embedding", unit="passages")
-
+    def add(path: str, name: str, progress: gr.Progress = progressing) -> dict[Any, Any]:
         with gradio_errors():
-            parsed = service.add_text(Path(path), step)
+            parsed = service.add_text(Path(path), _embedding(progress))
             added_text = f"Added the edition {parsed.edition}: {len(parsed.rules)} rules."
             note = f'<p role="status">{escape(added_text)}</p>'
-            choices = gr.Dropdown(choices=editions())
-            tree = render_tree(resources.book.edition(name))
-            return note, render_documents(library.documents()), choices, choices, tree
+            return {added: note, **show_offer(), **show_loaded(name)}
 
-    def fill(request: gr.Request) -> Any:
+    def get_latest(name: str, progress: gr.Progress) -> tuple[str, dict[Any, Any]]:
+        """The result in words, and what it changed on the page."""
+        progress(0, desc="Waiting for search to be loaded")
+        try:
+            result = service.get_latest(lambda step: progress(0, desc=step), _embedding(progress))
+        except SticklerError as error:
+            return rules_texts.render_failure(error), {}
+        return rules_texts.render_latest(result), show_loaded(name)
+
+    def get_here(name: str, progress: gr.Progress = progressing) -> dict[Any, Any]:
+        note, changes = get_latest(name, progress)
+        return {got: note, **(show_offer() if changes else {}), **changes}
+
+    def get_from_offer(name: str, progress: gr.Progress = progressing) -> dict[Any, Any]:
+        note, changes = get_latest(name, progress)
+        return {offer.note: note, offer.button: gr.Button(visible=not changes), **changes}
+
+    def show_comparison(first: str, second: str) -> str:
+        return comparison.render_comparison(resources.book, first, second)
+
+    def fill(request: gr.Request) -> dict[Any, Any]:
         query = dict(request.query_params)
         with gradio_errors():
             name = query.get("edition", "")
             name = name if name in editions() else CURRENT
-            book = resources.book.edition(name)
             rule = query.get("rule", "")
-            return (
-                gr.Tabs(selected="rules")
-                if rule
-                else gr.skip(),  # who is in another tab stays there
-                gr.Dropdown(choices=editions(), value=name),
-                gr.Dropdown(choices=editions()),
-                render_tree(book),
-                rule_page.render_page(rule, book) if rule else rule_page.WELCOME,
-                render_documents(library.documents()),
-            )
+            changes = {page: rule_page.WELCOME, **show_offer(), **show_loaded(name)}
+            if rule:  # without one, who is in another tab stays there
+                changes[shared.tabs] = gr.Tabs(selected="rules")
+                changes[page] = rule_page.render_page(rule, resources.book.edition(name))
+            return changes
 
     query.change(find, [query, edition], found, **QUICK)  # 'input' misses what is pasted
     edition.input(find, [query, edition], found, **QUICK)
     edition.input(None, edition, js="(edition) => { stickler.reopen(edition); }")
     shared.hub.open(open_rule, [edition, query], [shared.tabs, edition, found, page], **QUICK)
-    upload.upload(
-        add, [upload, edition], [added, texts, edition, shared.edition, found],
-        **{**EVENT, "show_progress": "full", "show_progress_on": added},
-    )  # fmt: skip
-    return fill, [shared.tabs, edition, shared.edition, found, page, texts]
+    changing = [loaded, texts, edition, shared.edition, old, new, found, *offer]
+    upload.upload(add, [upload, edition], [added, *changing], **_shown_on(added))
+    newest.click(get_here, edition, [got, *changing], **_shown_on(got))
+    offer.button.click(get_from_offer, edition, changing, **_shown_on(offer.note))
+    compare.click(show_comparison, [old, new], page, **_shown_on(page))
+    return fill, [*changing, shared.tabs, page]
+
+
+def _shown_on(component: Any) -> Any:
+    """The options of an event that takes long: its progress is shown on a component."""
+    return {**EVENT, "show_progress": "full", "show_progress_on": component}
+
+
+def _embedding(progress: "gr.Progress") -> Progress:
+    """What hears how many passages are embedded."""
+
+    def step(done: int, total: int) -> None:
+        progress((done, total), desc="Embedding", unit="passages")
+
+    return step
 
 
 def _or_failure(render: Callable[[], str]) -> str:
@@ -140,19 +198,3 @@ def _or_failure(render: Callable[[], str]) -> str:
         return render()
     except SticklerError as error:
         return f'<p class="failure">{escape(error.sentence(phrase))}</p>'
-
-
-def render_documents(those: Sequence[Document]) -> str:
-    """What is loaded; of a file's place only its name, the rest is the server's business."""
-    rows = "".join(
-        f"<li>{badge(each.edition)} {escape(_source_name(each))}"
-        f"{f' <span class=quiet>added {escape(each.added)}</span>' if each.added else ''}</li>"
-        for each in those
-    )
-    return f'<ul class="documents" aria-label="Rules texts loaded">{rows}</ul>'
-
-
-def _source_name(document: Document) -> str:
-    if document.added is None or "://" in document.source:
-        return document.source
-    return document.source.replace("\\", "/").rsplit("/", 1)[-1]

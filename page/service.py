@@ -6,15 +6,16 @@ as long as it is being answered.
 
 import contextlib
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from index import library
+from index import latest, library
 from index.embedder import Progress
 from index.errors import SticklerError
+from index.latest import Latest
 from index.rulebook import ParsedDocument
 from index.searcher import Searcher, check
 from page.errors import as_stickler_error
@@ -230,15 +231,29 @@ class Service:
 
     def add_text(self, path: Path, progress: Progress) -> ParsedDocument:
         """Take in a rules text and search it too; until that is done the old ones answer."""
+        with self._adding_rules():
+            _, parsed = library.add_text(path.read_bytes(), path.name)
+            self.resources.reload(progress)
+            return parsed
+
+    def get_latest(self, tell: Callable[[str], None], progress: Progress) -> Latest:
+        """As `add_text`, for the newest rules of their publisher; `tell` hears what is done."""
+        with self._adding_rules():
+            found = latest.get(tell=tell)
+            if found.parsed is not None:
+                self.resources.reload(progress)
+            return found
+
+    @contextlib.contextmanager
+    def _adding_rules(self) -> Iterator[None]:
+        """Only those who may add texts, one after the other, once search is loaded."""
         if not self.uploads:
             raise SticklerError("Texts cannot be added here: use 'stickler rules add FILE'.")
         if not self._adding.acquire(blocking=False):
             raise SticklerError("Another text is being added: wait for it to end.")
         try:
             self.wait_for_searcher()
-            _, parsed = library.add_text(path.read_bytes(), path.name)
-            self.resources.reload(progress)
-            return parsed
+            yield
         finally:
             self._adding.release()
 

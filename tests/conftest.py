@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import publisher as publishing
 import pytest
 import texts
 from hypothesis import settings
@@ -122,6 +123,18 @@ def releases() -> Path:
 def small_release() -> Callable[..., str]:
     """A text in the publisher's form, with its quirks, that took effect on the day named."""
     return texts.small_release
+
+
+@pytest.fixture
+def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[publishing.Publisher]:
+    """A publisher on this machine, whose rules page is the one that is read."""
+    with publishing.Publisher() as running:
+        thread = publishing.serve(running)
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        monkeypatch.setenv("STICKLER_RULES_PAGE", running.page)
+        yield running
+        running.shutdown()
+        thread.join()
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from texts import small_release
 
+from index import library
+
 pytest_plugins = ["serving"]
 pytestmark = pytest.mark.browser
 REACH = "Can a creature with reach block my flyer?"
@@ -319,3 +321,49 @@ def test_a_text_that_is_added_is_read_first_then_answers(page, url, tmp_path, se
     ask(page, "702.2b")
     expect(page.locator('[id="card-702.2b"] .edition')).to_have_text("2008-06-07")
     assert page.locator(".evidence img").count() == 0
+
+
+@pytest.fixture
+def july(publisher, service) -> Iterator[None]:
+    """A publisher with rules of July 2025; before and after only excerpts are loaded."""
+
+    def remove_added() -> None:
+        for edition in {each.edition for each in library.documents() if each.added}:
+            library.remove(edition)
+        service.resources.reload()
+
+    publisher.publish("MagicCompRules 20250704.txt", small_release("July 4, 2025"))
+    remove_added()
+    yield
+    remove_added()
+
+
+def test_the_latest_rules_are_offered_fetched_and_compared(page, url, july):
+    opened(page, url)
+    offer = page.locator("#offer")
+    expect(offer).to_contain_text("Only excerpts of the rules are loaded.")
+    page.get_by_role("button", name="Get the whole rules").click()
+    expect(offer).to_contain_text("Added the edition 2025-07-04: 8 rules. Since 2024-03-08:")
+    expect(page.get_by_role("button", name="Get the whole rules")).to_be_hidden()
+    expect(page.locator(".status")).to_contain_text("current, 2025-07-04")
+    page.get_by_role("tab", name="Rules").click()
+    expect(page.locator(".loaded")).to_contain_text("2025-07-04 the whole rules, 8 rules")
+    page.get_by_role("button", name="Get the latest rules").click()
+    expect(page.locator("#latest")).to_contain_text("2025-07-04, is loaded already")
+    page.get_by_role("button", name="Compare two editions").click()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    compared = page.locator(".comparison")
+    expect(compared.locator("h2")).to_have_text("From 2024-03-08 to 2025-07-04")
+    expect(compared).to_contain_text("Of the edition 2024-03-08 only excerpts are loaded")
+    compared.locator("summary", has_text="Keyword Abilities").click()
+    expect(compared.locator("details[open] ins, details[open] del").first).to_be_visible()
+    opened(page, url)
+    expect(offer.locator("p")).to_have_count(0)
+
+
+def test_why_the_latest_rules_could_not_be_fetched_stands_in_the_tab(page, url, publisher):
+    publisher.link("/rules.pdf")
+    opened(page, url).get_by_role("tab", name="Rules").click()
+    page.get_by_role("button", name="Get the latest rules").click()
+    alert = page.locator("#latest [role=alert]")
+    expect(alert).to_contain_text("has no link to the rules as plain text")

@@ -73,6 +73,11 @@ def detect_format(text: str, document: str) -> str:
     for name, parser in FORMATS.items():
         if parser.recognises(text):
             return name
+    if text.lstrip("\ufeff \n\t")[:14].lower().startswith(("<!doctype html", "<html")):
+        raise SticklerError(
+            f"{document} is a web page, not the rules as plain text: fetch it again later, or save "
+            "the plain text with a browser and add that."
+        )
     raise SticklerError(
         f"{document} is not a rulebook that Stickler can read: give the publisher's plain text, "
         "which begins with 'Comprehensive Rules' and holds numbered rules."

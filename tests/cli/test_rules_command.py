@@ -92,6 +92,76 @@ def test_history_shows_every_edition_and_marks_what_changed(stickler, result):
     assert len(result("rules", "history", "trample")[0]) == 3
 
 
+@pytest.fixture
+def two_releases(tmp_path, small_release, stickler):
+    """Two whole editions: one rule was added, so that another moved, and two were reworded."""
+    old = small_release("July 4, 2024")
+    new = small_release("July 4, 2025").replace("is a static ability", "is an evasion ability")
+    new = new.replace("101.1.", "101.1. Two <players> or more play.\n\n101.2. ")
+    new = new.replace("100.1a A two-player game begins", "100.1a A duel, *usually*, begins")
+    for name, text in (("old.txt", old), ("new.txt", new)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert stickler("rules", "add", str(tmp_path / name))[0] == 0
+
+
+def test_diff_says_what_changed_by_section(stickler, result, two_releases):
+    code, out, err = stickler("rules", "diff")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "From 2024-07-04 to 2025-07-04: 1 added, 0 removed, 1 renumbered, 2 reworded.",
+        "",
+        "100 General",
+        "  100.1a reworded: A duel, *usually*, begins with two players. See rules ...",
+        "",
+        "101 The Magic Golden Rules",
+        "  101.1 added: Two <players> or more play.",
+        "  101.1 -> 101.2 renumbered: Whenever a card contradicts these rules, the card takes ...",
+        "",
+        "702 Keyword Abilities",
+        "  702.2a reworded: Deathtouch is an evasion ability.",
+    ]
+    assert stickler("rules", "diff", "2024-07-04", "2025-07-04")[1] == out
+    row = result("rules", "diff")
+    assert row["counts"] == {"added": 1, "removed": 0, "renumbered": 1, "reworded": 2}
+    assert [section["number"] for section in row["sections"]] == ["100", "101", "702"]
+    _, moved = row["sections"][1]["changes"]
+    assert (moved["old"]["number"], moved["new"]["number"]) == ("101.1", "101.2")
+    assert "words" not in moved
+
+
+def test_diff_shows_words_on_request(stickler, result, two_releases):
+    out = stickler("rules", "diff", "--words")[1]
+    assert "    Deathtouch is [-a static-] {+an evasion+} ability." in out.splitlines()
+    assert "    {+Two <players> or more play.+}" in out.splitlines()
+    changed = result("rules", "diff", "--words")["sections"][2]["changes"][0]
+    assert changed["words"][1:3] == [["gone", "a static "], ["new", "an evasion "]]
+
+
+def test_diff_as_markdown_shows_texts_as_they_are(stickler, two_releases):
+    code, out, err = stickler("rules", "diff", "--markdown", "--words")
+    assert (code, err) == (0, "")
+    assert out.startswith("# From 2024-07-04 to 2025-07-04\n\n1 added, 0 removed,")
+    assert "## 702 Keyword Abilities" in out.splitlines()
+    assert "- **702.2a** (reworded): Deathtouch is ~~a static~~ **an evasion** ability." in out
+    assert "**duel, \\*usually\\*,**" in out
+    assert "- **101.1** (added): **Two \\<players\\> or more play.**" in out
+
+
+def test_diff_says_where_only_excerpts_can_be_compared(stickler):
+    code, out, _ = stickler("rules", "diff", "2022-06-10", "2024-03-08")
+    assert code == 0
+    assert "Of the edition 2022-06-10 only excerpts are loaded (603 rules)" in out
+    code, out, err = stickler("rules", "diff")
+    assert (code, out) == (1, "")
+    assert err.startswith("Error: There are not two whole editions to compare (loaded are 2024-")
+    assert err.endswith("or get the whole rules with 'stickler rules latest'.\n")
+
+
+@pytest.mark.parametrize("wrong", [["2024-03-08"], ["--json", "--markdown"]])
+def test_diff_is_called_with_two_editions_and_one_format(wrong, stickler):
+    assert stickler("rules", "diff", *wrong)[0] == 2
+
+
 def test_documents_lists_what_ships(stickler, result):
     code, out, err = stickler("rules", "documents")
     assert (code, err) == (0, "")
@@ -121,6 +191,27 @@ def test_add_and_remove_say_what_they_did(stickler, result, release):
     assert (row["edition"], row["rules"], row["examples"]) == ("2025-07-04", 8, 2)
     assert row["notices"] == []
     assert [gone["edition"] for gone in result("rules", "remove", "2025-07-04")] == ["2025-07-04"]
+
+
+def test_latest_adds_the_newest_rules_once(stickler, result, publisher, small_release):
+    publisher.publish("MagicCompRules 20250704.txt", small_release("July 4, 2025"))
+    code, out, err = stickler("rules", "latest")
+    assert code == 0
+    first, since, note, see = out.splitlines()
+    assert first == "Added the edition 2025-07-04: 8 rules."
+    assert since.startswith("Since 2024-03-08: 0 added, ")
+    assert note.startswith("Of the edition 2024-03-08 only excerpts are loaded")
+    assert see == "See 'stickler rules diff 2024-03-08 2025-07-04'."
+    assert err.splitlines()[0] == f"Reading {publisher.page} ..."
+    row = result("rules", "latest", "--page", publisher.page)
+    assert (row["status"], row["edition"], row["counts"]) == ("loaded", "2025-07-04", None)
+
+
+def test_latest_says_what_is_wrong_in_one_sentence(stickler, publisher):
+    publisher.link("/rules.pdf")
+    code, out, err = stickler("rules", "latest")
+    assert (code, out) == (1, "")
+    assert "has no link to the rules as plain text" in err.splitlines()[-1]
 
 
 def test_add_puts_what_it_noticed_on_standard_error(stickler, releases):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from index import library, parsers
+from index import fetch, library, parsers
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_an_answer_larger_than_the_largest_is_refused(server, home, monkeypatch)
 
 
 def test_an_answer_that_trickles_in_is_given_up(server, home, monkeypatch):
-    monkeypatch.setattr(library, "_FETCH_SECONDS", 0.4)
+    monkeypatch.setattr(fetch, "_SECONDS", 0.4)
     started = time.monotonic()
     assert "Could not fetch" in refused(f"{server}/slow.txt", home)
     assert time.monotonic() - started < 5

@@ -160,6 +160,25 @@ def test_texts_are_added_only_where_that_is_allowed(searcher, tmp_path):
     service = Service(uploads=False, resources=Resources(searcher=searcher))
     with pytest.raises(SticklerError, match="stickler rules add"):
         service.add_text(tmp_path / "x", lambda done, total: None)
+    with pytest.raises(SticklerError, match="stickler rules add"):
+        service.get_latest(lambda step: None, lambda done, total: None)
+
+
+def test_the_latest_rules_answer_once_they_are_fetched_and_only_then(service, publisher):
+    def get():
+        return service.get_latest(lambda step: None, lambda done, total: None)
+
+    before = service.resources.book
+    publisher.link("/rules.pdf")
+    with pytest.raises(SticklerError, match="no link"):
+        get()
+    assert service.resources.book is before
+    publisher.publish("MagicCompRules 20250704.txt", small_release("July 4, 2025"))
+    assert get().status == "added"
+    assert ask(service, "702.2b")[1].cited[0].edition == "2025-07-04"
+    loaded = service.resources.book
+    assert get().status == "loaded"
+    assert service.resources.book is loaded
 
 
 def test_a_text_that_is_added_answers_while_a_job_goes_on_with_the_old_ones(service, tmp_path):

@@ -1,0 +1,67 @@
+"""Which rules texts are loaded, whether they are only excerpts, and what came of getting more."""
+
+from collections.abc import Sequence
+from html import escape
+
+from index.diff import Diff
+from index.editions import Rulebook
+from index.errors import SticklerError
+from index.latest import Latest
+from index.library import Document
+from page.cards import badge
+from page.remedies import phrase
+
+
+def only_excerpts(book: Rulebook) -> bool:
+    """True where the newest edition is not there as a whole."""
+    return not next(iter(book.editions.values())).is_whole
+
+
+def render_loaded(book: Rulebook) -> str:
+    """The newest edition that is loaded, and whether it is whole."""
+    newest = next(iter(book.editions.values()))
+    kind = "the whole rules" if newest.is_whole else "excerpts"
+    return (
+        f'<p class="loaded">Newest edition loaded: {badge(newest.name)} '
+        f'<span class="quiet">{kind}, {len(newest.rules)} rules</span></p>'
+    )
+
+
+def render_offer(book: Rulebook, may_add: bool) -> str:
+    """What a newcomer is told who has only excerpts; '' where the newest edition is whole."""
+    if not only_excerpts(book):
+        return ""
+    how = "" if may_add else " The whole rules are added on the machine itself."
+    return f'<p class="offer">Only excerpts of the rules are loaded.{how}</p>'
+
+
+def render_latest(found: Latest) -> str:
+    """What came of asking for the newest rules."""
+    more = f" {_whats_new(found.diff)}" if found.diff else ""
+    return f'<p role="status">{escape(found.sentence + more)}</p>'
+
+
+def _whats_new(diff: Diff) -> str:
+    notes = "".join(f" {note}" for note in diff.notes)
+    return f"Since {diff.old}: {diff.summary}.{notes} See Compare two editions in the tab Rules."
+
+
+def render_failure(error: SticklerError) -> str:
+    """Why nothing was added."""
+    return f'<p class="failure" role="alert">{escape(error.sentence(phrase))}</p>'
+
+
+def render_documents(those: Sequence[Document]) -> str:
+    """What is loaded; of a file's place only its name, the rest is the server's business."""
+    rows = "".join(
+        f"<li>{badge(each.edition)} {escape(_source_name(each))}"
+        f"{f' <span class=quiet>added {escape(each.added)}</span>' if each.added else ''}</li>"
+        for each in those
+    )
+    return f'<ul class="documents" aria-label="Rules texts loaded">{rows}</ul>'
+
+
+def _source_name(document: Document) -> str:
+    if document.added is None or "://" in document.source:
+        return document.source
+    return document.source.replace("\\", "/").rsplit("/", 1)[-1]

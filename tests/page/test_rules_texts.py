@@ -1,0 +1,57 @@
+"""Who has only excerpts is told so, and what came of getting the whole rules is said in words."""
+
+import pytest
+from texts import HOSTILE
+
+from index.diff import Diff
+from index.editions import Rulebook
+from index.errors import Action, Remedy, SticklerError
+from index.latest import Latest
+from index.library import Document
+from index.rulebook import ParsedDocument, Rule
+from page import rules_texts
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """A book with one whole edition."""
+    rule = Rule("100.1", "These rules apply to any game.", "2025-07-04", "made up")
+    return Rulebook([ParsedDocument("made up", "2025-07-04", (rule,), {"100": "General"})])
+
+
+def test_only_who_has_excerpts_is_offered_the_whole_rules(book, whole):
+    offer = rules_texts.render_offer(book, may_add=True)
+    assert "Only excerpts of the rules are loaded." in offer
+    assert "on the machine itself" not in offer
+    assert "on the machine itself" in rules_texts.render_offer(book, may_add=False)
+    assert rules_texts.render_offer(whole, may_add=True) == ""
+
+
+def test_the_newest_edition_that_is_loaded_is_shown(book, whole):
+    assert ">2024-03-08</span>" in rules_texts.render_loaded(book)
+    assert "excerpts, 300 rules" in rules_texts.render_loaded(book)
+    assert "the whole rules, 1 rules" in rules_texts.render_loaded(whole)
+
+
+def test_what_is_new_is_said_in_words():
+    parsed = ParsedDocument("made up", "2025-07-04", (), {})
+    diff = Diff("2024-03-08", "2025-07-04", (), ("Of one only excerpts are loaded.",))
+    shown = rules_texts.render_latest(Latest("added", "2025-07-04", "2024-03-08", parsed, diff))
+    assert "Added the edition 2025-07-04: 0 rules. Since 2024-03-08: nothing changed." in shown
+    assert "Of one only excerpts are loaded." in shown
+    assert "is loaded already" in rules_texts.render_latest(Latest("loaded", "2025-07-04", "x"))
+
+
+def test_a_failure_is_said_in_the_words_of_the_page_and_runs_no_script():
+    shown = rules_texts.render_failure(SticklerError(HOSTILE, Remedy(Action.GET_LATEST)))
+    assert "get the latest rules in the tab Rules" in shown
+    assert "<img" not in shown
+
+
+def test_of_a_file_that_was_added_only_the_name_is_shown():
+    document = Document(
+        "f", "official", "2020-01-01", f"/home/me/secret/{HOSTILE[:4]}.txt", "0", "today"
+    )
+    shown = rules_texts.render_documents([document])
+    assert "secret" not in shown
+    assert "&lt;img.txt" in shown
