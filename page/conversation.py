@@ -8,6 +8,7 @@ from page.cards import badge
 from page.service import State
 from page.transcript import MAX_COMMENT, Turn, as_text, describe_model
 from qa.answer import Answer
+from qa.answer_cache import FROM_CACHE
 from qa.citations import Citation
 from qa.compose import ADD_RULES, UNCLEAR
 from qa.models import BOOK, NONE
@@ -212,6 +213,8 @@ def _render_footer(answer: Answer, vote: str, place: int) -> str:
     facts = [render_confidence(answer), badge(answer.edition), escape(describe_model(answer.model))]
     if "total_ms" in answer.timings:
         facts.append(_format_duration(answer.timings["total_ms"]))
+    if FROM_CACHE in answer.timings:
+        facts.append("answered before")
     shown = "".join(f"<span>{each}</span>" for each in facts if each)
     buttons = (
         f'<span class="voted" role="status">{_VOTES[vote]}</span>' if vote else _vote_buttons()

@@ -124,10 +124,10 @@ def test_a_chat_keeps_the_subject_until_an_empty_line(stickler, typed, shared_se
 
 
 def test_a_chat_goes_on_after_an_error(stickler, typed, monkeypatch):
-    def fail_first(assistant, question, before=(), stream=True):
+    def fail_first(assistant, cache, question, before=(), stream=True):
         if question == "why?":
             raise SticklerError("There is no index yet", Remedy(Action.BUILD_INDEX))
-        return answer(assistant, question, before, stream)
+        return answer(assistant, cache, question, before, stream)
 
     answer = cli.ask._answer
     monkeypatch.setattr(cli.ask, "_answer", fail_first)
