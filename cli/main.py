@@ -26,6 +26,7 @@ COMMANDS = {  # in the order of the help page, each with its module
     "index": "cli.index",
     "model": "cli.model",
     "cache": "cli.cache",
+    "schema": "cli.schema",
     "doctor": "cli.doctor",
     "eval": "cli.eval",
     "tune": "cli.tune",
