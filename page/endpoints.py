@@ -1,26 +1,29 @@
-"""The page's named endpoints, for programs: /ask, /batch, /search and /rule.
+"""The page's named endpoints, for programs: /ask, /batch, /search, /rule and /history.
 
 >>> gradio_client.Client("http://127.0.0.1:7860").predict("702.19b", api_name="/rule")
 """
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from index.editions import CURRENT
+from index import history as rule_history
+from index.editions import CURRENT, Rulebook
 from index.errors import SticklerError
 from index.hits import hit_json
+from index.rulebook import Rule
 from index.searcher import check
 from page.batch_jobs import answer_list
 from page.errors import gradio_errors
 from page.service import Service, Waiting
 from qa.answer import Answer
 
-NAMES = ("ask", "batch", "search", "rule")
+NAMES = ("ask", "batch", "search", "rule", "history")
 _MAX_HITS = 100
 _MAX_SECONDS = 60  # that a program waits for search to be loaded
 _MAX_BEFORE = 30
+_MAX_HISTORIES = 40  # rules: each is compared with every edition
 _MAX_QUESTIONS = 100  # of a list: a longer one is a file for the tab Batch
 
 
@@ -131,7 +134,33 @@ def declare(service: Service) -> None:
             book = service.resources.book.edition(edition)
             return [book.rule_json(each) for each in book.find(number)]
 
+    def history(number: str, edition: str = CURRENT) -> list[list[dict[str, Any]]]:
+        """Show how rules were worded in every edition, and what changed word by word.
+
+        Args:
+            number: 702.19b, 510.1c-d, or a keyword such as trample.
+            edition: Where the number is looked up: 'current', or a day like 2009-10-01.
+
+        Returns:
+            For each rule its versions, oldest first, each with number, edition, text and
+            'changes', pieces of text that are 'same', 'gone' or 'new' since the version before.
+        """
+        with gradio_errors():
+            book = service.resources.book
+            found = book.edition(edition).find(number)
+            if len(found) > _MAX_HISTORIES:
+                raise SticklerError(
+                    f"'{number[:40]}' stands for {len(found)} rules: name at most {_MAX_HISTORIES}."
+                )
+            return [version_rows(each, book) for each in found]
+
     api(ask, api_name="ask", concurrency_limit=40)
     api(batch, api_name="batch", concurrency_limit=4)
     api(search, api_name="search", concurrency_limit=4)
     api(rule, api_name="rule", concurrency_limit=4)
+    api(history, api_name="history", concurrency_limit=2)
+
+
+def version_rows(rule: Rule, book: Rulebook) -> list[dict[str, Any]]:
+    """A rule in every edition that has it, as JSON."""
+    return [{**asdict(v.rule), "changes": v.changes} for v in rule_history.history(rule, book)]
