@@ -39,7 +39,7 @@ def declare(service: Service) -> None:
         rules: int = 0,
         show_generated: bool | None = None,
     ) -> Iterator[dict[str, Any]]:
-        """Answer a rules question with checked citations, as a stream of JSON answers.
+        """Answer a question about the rules of Magic: The Gathering, with checked citations.
 
         Args:
             question: The question, in at most 4000 characters.
@@ -51,8 +51,10 @@ def declare(service: Service) -> None:
                 rule supports them; null for the page's own setting.
 
         Returns:
-            First the evidence, then the same answer with the model's growing 'raw' text, and last
-            the whole answer, whose citations are checked.
+            The answer as JSON: 'citations' quote the rules that decide, word for word, each with
+            its edition; 'abstained' is true where the loaded rules do not settle the question;
+            'verdict' and 'generated' are what a small language model makes of the rules. A caller
+            that reads the stream gets the evidence first, then the model's growing 'raw' text.
         """
         with gradio_errors():
             settings = service.settings_for(model, edition, rules, show_generated)
