@@ -60,13 +60,14 @@ def build(service: Service | None = None) -> "gr.Blocks":
                 settings = _build_settings(service)
         with gr.Tabs() as tabs:
             shared = Shared(service, hub, tabs, *settings)
-            ask_tab.build(shared)
+            open_link, given, shown = ask_tab.build(shared)
             fill_rules, rules = rules_tab.build(shared)
             batch_tab.build(shared, folders)
             fill_lists, lists = evaluate_tab.build(shared)
         _show_state(shared, timer)
         demo.load(fill_rules, outputs=rules, **EVENT)
         demo.load(fill_lists, outputs=lists, **EVENT)
+        demo.load(open_link, given, shown, concurrency_limit=ask_tab.AT_ONCE, **EVENT)
         _free_on_leaving(demo, service, folders)
     return demo
 

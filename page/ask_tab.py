@@ -1,11 +1,13 @@
 """The tab Ask: a conversation, and beside it the evidence of each answer."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from index.editions import CURRENT
 from index.errors import SticklerError
 from index.searcher import LONGEST_QUESTION
-from page import cards, transcript
+from page import answer_link, cards, transcript
+from page.answer_link import LinkedRule
 from page.ask_stream import ask_stream
 from page.cards import render_evidence
 from page.components import EVENT, QUICK, Shared, live_html
@@ -14,11 +16,11 @@ from page.errors import gradio_errors
 from page.remedies import phrase
 from page.transcript import Turn
 
-_AT_ONCE = 60  # questions that are taken in; whose turn it is, the service decides
+AT_ONCE = 60  # questions that are taken in; whose turn it is, the service decides
 
 
-def build(shared: Shared) -> None:
-    """Lay the tab out."""
+def build(shared: Shared) -> tuple[Callable[..., Any], list[Any], list[Any]]:
+    """Lay the tab out; returns what opens a link to an answer, its inputs and its outputs."""
     import gradio as gr
 
     service = shared.service
@@ -47,8 +49,9 @@ def build(shared: Shared) -> None:
             evidence = live_html("evidence", cards.EMPTY)
 
     def answer(
-        asked: str, so_far: list[Turn], chosen: tuple[Any, ...], session: str
-    ) -> Iterator[dict[Any, Any]]:
+        asked: str, so_far: list[Turn], chosen: tuple[Any, ...], session: str,
+        cites: Sequence[LinkedRule] = (),
+    ) -> Iterator[dict[Any, Any]]:  # fmt: skip
         if not asked.strip():
             yield {question: gr.skip()}
             return
@@ -57,7 +60,8 @@ def build(shared: Shared) -> None:
         try:
             settings = service.settings_for(*chosen)
             book = service.resources.book.edition(settings.edition)
-            for now in ask_stream(service, asked, so_far, settings, session):
+            changed = answer_link.changed(cites, book)
+            for now in ask_stream(service, asked, so_far, settings, session, changed):
                 changes: dict[Any, Any] = {turns: now, conversation: render_conversation(now)}
                 found = now[-1].answer
                 if found is not None and found is not shown:
@@ -83,6 +87,20 @@ def build(shared: Shared) -> None:
         chosen = (model, edition, max_citations, show_generated)
         yield from answer(str(event.question), so_far, chosen, str(request.session_hash))
 
+    def open_link(
+        so_far: list[Turn], model: str, edition: str, max_citations: int, show_generated: bool,
+        request: gr.Request,
+    ) -> Iterator[dict[Any, Any]]:  # fmt: skip
+        given = dict(request.query_params)
+        link = answer_link.read(
+            given.get("ask", ""), given.get("edition") or edition, given.get("cites", "")
+        )
+        editions = [CURRENT, *service.resources.book.editions]
+        if link.question.strip() and link.edition in editions:  # what is asked next is asked there
+            yield {shared.edition: gr.Dropdown(choices=editions, value=link.edition)}
+        chosen = (model, link.edition, max_citations, show_generated)
+        yield from answer(link.question, so_far, chosen, str(request.session_hash), link.cites)
+
     def show_evidence(now: list[Turn], event: gr.EventData) -> str:
         place = int(event.turn)
         with gradio_errors():
@@ -98,10 +116,10 @@ def build(shared: Shared) -> None:
         service.stop(str(request.session_hash))
 
     inputs = [turns, *shared.settings]
-    changed = [question, turns, conversation, evidence, send, stop]
-    options: Any = {**EVENT, "concurrency_limit": _AT_ONCE}
-    gr.on([question.submit, send.click], ask, [question, *inputs], changed, **options)
-    conversation.starter(ask_starter, inputs, changed, **options)
+    outputs = [question, turns, conversation, evidence, send, stop]
+    options: Any = {**EVENT, "concurrency_limit": AT_ONCE}
+    gr.on([question.submit, send.click], ask, [question, *inputs], outputs, **options)
+    conversation.starter(ask_starter, inputs, outputs, **options)
     conversation.cite(show_evidence, turns, evidence, **QUICK)
     conversation.vote(vote, turns, [turns, conversation], **QUICK)
     stop.click(halt, **QUICK)
@@ -117,3 +135,4 @@ def build(shared: Shared) -> None:
         button.click(export, turns, saved, **QUICK).then(
             None, saved, js=f"(text) => {{ stickler.save('{name}', text); }}"
         )
+    return open_link, inputs, [*outputs, shared.edition]

@@ -41,6 +41,11 @@ def declare(service: Service) -> None:
     ) -> Iterator[dict[str, Any]]:
         """Answer a question about the rules of Magic: The Gathering, with checked citations.
 
+        The citations quote the rules that decide, word for word, each with its edition.
+        'abstained' is true where the loaded rules do not settle the question. 'verdict' and
+        'generated' are what a small language model makes of the rules. A caller that reads the
+        stream gets the evidence first, then the model's growing 'raw' text, then the whole.
+
         Args:
             question: The question, in at most 4000 characters.
             before: The conversation's earlier questions, oldest first: a follow-up leans on them.
@@ -51,10 +56,7 @@ def declare(service: Service) -> None:
                 rule supports them; null for the page's own setting.
 
         Returns:
-            The answer as JSON: 'citations' quote the rules that decide, word for word, each with
-            its edition; 'abstained' is true where the loaded rules do not settle the question;
-            'verdict' and 'generated' are what a small language model makes of the rules. A caller
-            that reads the stream gets the evidence first, then the model's growing 'raw' text.
+            The answer as JSON.
         """
         with gradio_errors():
             settings = service.settings_for(model, edition, rules, show_generated)
@@ -139,13 +141,14 @@ def declare(service: Service) -> None:
     def history(number: str, edition: str = CURRENT) -> list[list[dict[str, Any]]]:
         """Show how rules were worded in every edition, and what changed word by word.
 
+        'changes' are the pieces of a text: 'same', 'gone' or 'new' since the version before.
+
         Args:
             number: 702.19b, 510.1c-d, or a keyword such as trample.
             edition: Where the number is looked up: 'current', or a day like 2009-10-01.
 
         Returns:
-            For each rule its versions, oldest first, each with number, edition, text and
-            'changes', pieces of text that are 'same', 'gone' or 'new' since the version before.
+            For each rule its versions, oldest first, each with its text and what changed in it.
         """
         with gradio_errors():
             book = service.resources.book

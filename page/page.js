@@ -5,6 +5,7 @@ window.stickler = window.stickler || (() => {
   const parts = {};
   const IN_PLACE = new Set(["evidence", "batch", "evaluate"]); // where references open
   let quietly = false;
+  let linked = false; // the answer to a link was shown
   let awaited = null; // a citation whose evidence is being fetched
   const phone = () => window.matchMedia("(max-width: 860px)").matches;
   const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -74,9 +75,23 @@ window.stickler = window.stickler || (() => {
     if (!again) form.querySelector("textarea").focus();
   }
 
+  function withoutLink() { // the address, without the question that a link to an answer asks
+    const url = new URL(window.location.href);
+    if (url.searchParams.has("ask")) url.searchParams.delete("edition");
+    url.searchParams.delete("ask");
+    url.searchParams.delete("cites");
+    return url;
+  }
+
+  function forgetLink(turns) { // it is in the address as long as its answer is all there is
+    if (!new URL(window.location.href).searchParams.has("ask")) return;
+    if (turns === 1) linked = true;
+    else if (linked) window.history.replaceState({}, "", withoutLink());
+  }
+
   function go(rule, edition, push = true, was = "") {
     if (push) {
-      const url = new URL(window.location.href);
+      const url = withoutLink();
       url.searchParams.set("rule", rule);
       if (edition && edition !== "current") url.searchParams.set("edition", edition);
       else url.searchParams.delete("edition");
@@ -146,6 +161,7 @@ window.stickler = window.stickler || (() => {
   const changed = {
     conversation(element) {
       const log = element.querySelector(".conversation[role=log]");
+      forgetLink(log ? log.querySelectorAll(".turn").length : 0);
       const last = log?.lastElementChild;
       if (!last || last.dataset.seen === last.className + log.childElementCount) return;
       last.dataset.seen = last.className + log.childElementCount;
