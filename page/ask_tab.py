@@ -11,7 +11,7 @@ from page.answer_link import LinkedRule
 from page.ask_stream import ask_stream
 from page.cards import render_evidence
 from page.components import EVENT, QUICK, Shared, live_html
-from page.conversation import render_conversation
+from page.conversation import HISTORY, render_conversation
 from page.errors import gradio_errors
 from page.remedies import phrase
 from page.transcript import Turn
@@ -44,6 +44,7 @@ def build(shared: Shared) -> tuple[Callable[..., Any], list[Any], list[Any]]:
                 fresh = gr.Button("New conversation", size="sm", min_width=100)
                 markdown = gr.Button("Save as Markdown", size="sm", min_width=100)
                 as_json = gr.Button("Save as JSON", size="sm", min_width=100)
+            live_html("past", HISTORY)
             saved = gr.Textbox(visible="hidden", label="Saved conversation")
         with gr.Column(scale=7, min_width=320):
             evidence = live_html("evidence", cards.EMPTY)

@@ -28,6 +28,13 @@ _UNSURE = "What it says, though it is not sure"
 _CHANGED = "changed since the link was made"
 _TOO_LONG = "The question is too long for a link: copy the answer instead."
 _VOTES = {"up": "Noted as right. Thank you.", "down": "Noted as wrong. Thank you."}
+HISTORY = (
+    '<details class="past"><summary>History</summary><div><p class="quiet">What was asked in this '
+    'browser. It is kept here only.</p><label class="unseen" for="past-find">Search the history'
+    '</label><input id="past-find" type="search" placeholder="Search"><ol></ol>'
+    '<p class="quiet past-none" role="status"></p>'
+    '<button type="button" class="past-all" hidden>Delete all</button></div></details>'
+)
 BRAND = (
     '<header class="brand"><h1>Stickler</h1>'
     "<p>Rules questions, answered by the rules themselves.</p></header>"
