@@ -60,7 +60,7 @@ lock:
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/pip install --quiet '$(TORCH)' --editable .
 	.venv-lock/bin/pip freeze --exclude-editable | sed 's/+cpu//' | sort -f > .venv-lock/run
-	.venv-lock/bin/pip install --quiet --editable '.[dev,ray,tune]'
+	.venv-lock/bin/pip install --quiet --editable '.[dev,mcp,ray,tune]'
 	.venv-lock/bin/pip freeze --exclude-editable | sed 's/+cpu//' | sort -f > .venv-lock/all
 	{ sed '/^[^#]/,$$d' requirements.lock; cat .venv-lock/run; echo '# development'; \
 	  comm -13 .venv-lock/run .venv-lock/all; } > .venv-lock/new

@@ -19,7 +19,15 @@ from page import ask_tab, batch_tab, endpoints, evaluate_tab, rules_tab
 from page.components import EVENT, FILES, QUICK, Shared, live_html, read_text
 from page.conversation import BRAND, render_status
 from page.folders import Folders
-from page.middleware import MAX_UPLOAD, RequestFilter, is_loopback, password_check
+from page.middleware import (
+    MAX_UPLOAD,
+    MCP,
+    PasswordCheck,
+    RequestFilter,
+    is_loopback,
+    login_of,
+    password_check,
+)
 from page.remedies import phrase
 from page.service import MAX_CITATIONS, MIN_CITATIONS, Service
 from qa.settings import Settings
@@ -52,13 +60,15 @@ def build(service: Service | None = None) -> "gr.Blocks":
                 settings = _build_settings(service)
         with gr.Tabs() as tabs:
             shared = Shared(service, hub, tabs, *settings)
-            offer = ask_tab.build(shared)
-            fill_rules, rules = rules_tab.build(shared, offer)
+            ask = ask_tab.build(shared)
+            fill_rules, rules = rules_tab.build(shared, ask.offer)
             batch_tab.build(shared, folders)
             fill_lists, lists = evaluate_tab.build(shared)
         _show_state(shared, timer, rules[0])
         demo.load(fill_rules, outputs=rules, **EVENT)
         demo.load(fill_lists, outputs=lists, **EVENT)
+        at_once = ask_tab.AT_ONCE
+        demo.load(ask.open_link, ask.given, ask.shown, concurrency_limit=at_once, **EVENT)
         _free_on_leaving(demo, service, folders)
     return demo
 
@@ -144,25 +154,38 @@ def _uploads() -> Path:
     return own
 
 
+def _add_middleware(check: PasswordCheck | None, host: str) -> dict[str, Any]:
+    """The option of the web server that puts our middleware in front of Gradio."""
+    from starlette.middleware import Middleware
+
+    own = is_loopback(host)
+    return {"middleware": [Middleware(RequestFilter, endpoints.NAMES, own, check)]}
+
+
+def _add_mcp(demo: "gr.Blocks", auth: str | None) -> dict[str, Any]:
+    """Give a page its MCP server, which Gradio then mounts; the option that has it run."""
+    from page.mcp_server import McpServer
+
+    demo.mcp_server_obj = McpServer(demo, login_of(auth) if auth else None)
+    return {"lifespan": demo.mcp_server_obj.lifespan}
+
+
 def launch(
     service: Service, host: str = LOOPBACK, port: int | None = None, auth: str | None = None,
-    open_browser: bool = False, wait: bool = True,
+    open_browser: bool = False, wait: bool = True, mcp: bool = False,
 ) -> "gr.Blocks":  # fmt: skip
-    """Serve the page; `wait` blocks until the server is stopped."""
+    """Serve the page, with `mcp` also as tools; `wait` blocks until the server is stopped."""
     check = password_check(auth)
     demo = build(service)
     import gradio as gr
-    from starlette.middleware import Middleware
 
-    service.start()
     theme = gr.themes.Base(
         primary_hue=gr.themes.colors.teal, neutral_hue=gr.themes.colors.stone,
         font=_SYSTEM, font_mono=_MONO, radius_size=gr.themes.sizes.radius_md,
     )  # fmt: skip
     demo.queue(max_size=_MAX_WAITING, default_concurrency_limit=8)
-    middleware = Middleware(RequestFilter, endpoints.NAMES, is_loopback(host))
     options: dict[str, Any] = {
-        "app_kwargs": {"middleware": [middleware]},
+        "app_kwargs": _add_middleware(check, host) | (_add_mcp(demo, auth) if mcp else {}),
         "auth": check,
         "max_file_size": MAX_UPLOAD,
         "allowed_paths": [],
@@ -173,8 +196,9 @@ def launch(
         "favicon_path": FILES / "icon.svg",
         "footer_links": [],
         **dict.fromkeys(("share", "ssr_mode", "run_history", "enable_monitoring", "pwa"), False),
-        **dict.fromkeys(("mcp_server", "show_error"), False),
+        **dict.fromkeys(("mcp_server", "show_error"), False),  # the tools are served by our own
     }
+    service.start()
     try:
         _, address, _ = demo.launch(
             server_name=host, server_port=port, inbrowser=open_browser, quiet=True,
@@ -186,25 +210,27 @@ def launch(
     if wait:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # tidy up then too
         print(f"Stickler is at {address} (Ctrl+C ends it).", flush=True)  # noqa: T201
+        if mcp:
+            print(f"MCP tools are at {address.rstrip('/')}{MCP}/", flush=True)  # noqa: T201
         demo.block_thread()
     return demo
 
 
 def serve(
     settings: Settings | None = None, host: str = LOOPBACK, port: int | None = None,
-    auth: str | None = None, open_browser: bool = False,
+    auth: str | None = None, open_browser: bool = False, mcp: bool = False,
 ) -> None:  # fmt: skip
     """Serve the page on this machine, or where `host` says so on a network, until it is stopped.
 
     On a network visitors cannot name models, since a name may be a folder or an address, and only
     those with a password can add texts. `auth` is USER:PASSWORD; by default that of the environment
-    variable STICKLER_AUTH.
+    variable STICKLER_AUTH. `mcp` offers the endpoints as MCP tools too.
     """
     auth = auth or os.environ.get("STICKLER_AUTH")
     own = is_loopback(host)
     service = Service(settings or Settings(), any_model=own, uploads=own or bool(auth))
     service.settings_for()  # an edition that is not there is an error at once
-    launch(service, host, port, auth, open_browser)
+    launch(service, host, port, auth, open_browser, mcp=mcp)
 
 
 def main() -> None:

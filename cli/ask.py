@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.assistant import make_settings, open_assistant, start_loading
+from cli.assistant import make_settings, open_assistant, open_cache, start_loading
 from cli.options import EditionName, EmbedderName, Json, ModelName, ShowGenerated
 from cli.remedies import phrase
 from cli.terminal import show
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from qa.answer import Answer
+    from qa.answer_cache import AnswerCache
     from qa.assistant import Assistant
     from qa.citations import Citation
 
@@ -45,9 +46,10 @@ def ask(
 
     question = _read_standard_input() if question is None else question
     assistant = open_assistant(make_settings(model, embedder, edition, show_generated))
-    if not lookup.rules(question, assistant.edition):
+    cache = open_cache()
+    if not (lookup.rules(question, assistant.edition) or cache.find(assistant, question)):
         start_loading(assistant)
-    answer = _answer(assistant, question, stream=not as_json)
+    answer = _answer(assistant, cache, question, stream=not as_json)
     if as_json:
         show(answer.to_json(), [], as_json=True)
     else:
@@ -65,10 +67,11 @@ def chat(
     assistant = open_assistant(make_settings(model, embedder, edition, show_generated))
     if sys.stdin.isatty():
         start_loading(assistant)  # while the first question is typed
+    cache = open_cache()
     before: list[str] = []
     while question := _read_next_question():
         try:
-            answer = _answer(assistant, question, before)
+            answer = _answer(assistant, cache, question, before)
         except SticklerError as error:
             typer.echo(f"Error: {error.sentence(phrase)}", err=True)
             assistant.resources.load_search(retry=True)  # what kept it from loading may be gone
@@ -79,14 +82,18 @@ def chat(
 
 
 def _answer(
-    assistant: "Assistant", question: str, before: Sequence[str] = (), stream: bool = True
+    assistant: "Assistant",
+    cache: "AnswerCache",
+    question: str,
+    before: Sequence[str] = (),
+    stream: bool = True,
 ) -> "Answer":
     """Ask; with `stream`, a person at a terminal sees the model's words as they come."""
     from qa.answer import Answer
 
     answer: Answer | None = None
     streamed = False
-    for part in assistant.ask_stream(question, before):
+    for part in cache.ask_stream(assistant, question, before):
         if isinstance(part, Answer):
             answer = part
         elif stream and sys.stderr.isatty():
@@ -146,6 +153,7 @@ def _rule_text(citation: "Citation") -> "Text":
 
 def _small_print(answer: "Answer") -> list[str]:
     """The lines below an answer: what to add, what else was found, what it was made with."""
+    from qa.answer_cache import FROM_CACHE
     from qa.compose import ADD_RULES
 
     lines = []
@@ -162,7 +170,8 @@ def _small_print(answer: "Answer") -> list[str]:
         missing = NOT_HERE in answer.reason
         lines.append(f"{answer.reason} {_HOW_TO_GET_A_MODEL}" if missing else answer.reason)
     sure = "" if answer.model == BOOK else f", confidence {answer.confidence:.2f}"
-    return [*lines, f"Edition {answer.edition}, model {answer.model}{sure}"]
+    before = ", answered before" if FROM_CACHE in answer.timings else ""
+    return [*lines, f"Edition {answer.edition}, model {answer.model}{sure}{before}"]
 
 
 def _read_standard_input() -> str:

@@ -2,10 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+import typer
+
+from cli.remedies import phrase
 from cli.terminal import progress_bar
 from index.editions import CURRENT
 
 if TYPE_CHECKING:
+    from qa.answer_cache import AnswerCache
     from qa.assistant import Assistant
     from qa.settings import Settings
 
@@ -30,6 +34,15 @@ def open_assistant(settings: "Settings") -> "Assistant":
     assistant = Assistant(settings, resources)
     _ = assistant.edition  # parses the rulebook and nothing else
     return assistant
+
+
+def open_cache() -> "AnswerCache":
+    """The answers given before; a note on standard error says if they cannot be used."""
+    from qa.answer_cache import AnswerCache
+
+    return AnswerCache(
+        lambda problem: typer.echo(f"Note: {problem.sentence(phrase)}", err=True),
+    )
 
 
 def start_loading(assistant: "Assistant") -> None:

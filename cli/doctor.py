@@ -24,7 +24,7 @@ _PACKAGES = (
     "bm25s",
     "xllamacpp",
 )
-_OPTIONAL = {"ray": "pip install 'stickler[ray]'"}
+_OPTIONAL = {"ray": "pip install 'stickler[ray]'", "mcp": "pip install 'stickler[mcp]'"}
 
 
 class Finding(NamedTuple):

@@ -25,6 +25,8 @@ COMMANDS = {  # in the order of the help page, each with its module
     "rules": "cli.rules",
     "index": "cli.index",
     "model": "cli.model",
+    "cache": "cli.cache",
+    "schema": "cli.schema",
     "doctor": "cli.doctor",
     "eval": "cli.eval",
     "tune": "cli.tune",

@@ -30,6 +30,7 @@ PHRASES = {
     Action.LEAVE_OUT_RAY: "leave out '--engine ray'",
     Action.LEAVE_OUT_ADDRESS: "leave out '--address'",
     Action.CONTINUE_RUN: "run 'stickler eval run[ -o {value}]'",
+    Action.CLEAR_CACHE: "clear it with 'stickler cache clear'",
     Action.ADD_SET: "add your own with 'stickler eval add FILE'",
 }
 

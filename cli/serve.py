@@ -24,9 +24,10 @@ def serve(
         str | None, typer.Option(envvar="STICKLER_AUTH", help="USER:PASSWORD to ask for.")
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    mcp: Annotated[bool, typer.Option("--mcp", help="Offer MCP tools for other programs.")] = False,
 ) -> None:
     """Serve the web page, on this machine only unless --host says otherwise."""
     import app as web
 
     settings = make_settings(model, embedder, edition, show_generated)
-    web.serve(settings, host, port, auth, open_browser)
+    web.serve(settings, host, port, auth, open_browser, mcp)

@@ -34,6 +34,7 @@ class Action(Enum):
     ADD_SET = auto()
     CHOOSE_FIELDS = auto()
     FEWER_WORKERS = auto()
+    CLEAR_CACHE = auto()
 
 
 class Remedy(NamedTuple):

@@ -2,6 +2,7 @@
 
 import bisect
 import functools
+import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -132,6 +133,12 @@ class Edition:
     @functools.cached_property
     def rules(self) -> tuple[Rule, ...]:
         return tuple(self.by_number[number] for number in self._order)
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """Tells these rules from others, whatever documents they come from."""
+        parts = (self.name, self.rules, sorted(self.sections.items()), self.glossary, self.coverage)
+        return hashlib.sha256(repr(parts).encode(errors="backslashreplace")).hexdigest()
 
     @functools.cached_property
     def _order(self) -> list[str]:

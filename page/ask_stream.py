@@ -16,11 +16,19 @@ _PAUSE = 0.05  # seconds between two looks at a draft: more often nobody can rea
 
 
 def ask_stream(
-    service: Service, question: str, turns: Sequence[Turn], settings: Settings, session: str
+    service: Service,
+    question: str,
+    turns: Sequence[Turn],
+    settings: Settings,
+    session: str,
+    changed: Sequence[str] = (),
 ) -> Iterator[list[Turn]]:
-    """The conversation again and again, with the new turn as far as it has come."""
+    """The conversation again and again, with the new turn as far as it has come.
+
+    `changed` are the rules of a link that read differently by now.
+    """
     kept = list(turns[-(MAX_TURNS - 1) :])
-    turn = Turn(question, waiting="Searching the rules …")
+    turn = Turn(question, waiting="Searching the rules …", changed=tuple(changed))
     yield [*kept, turn]
     shown = time.monotonic()
     try:

@@ -1,15 +1,17 @@
 """The tab Ask: a conversation, and beside it the evidence of each answer."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from index.editions import CURRENT
 from index.errors import SticklerError
 from index.searcher import LONGEST_QUESTION
-from page import cards, transcript
+from page import answer_link, cards, transcript
+from page.answer_link import LinkedRule
 from page.ask_stream import ask_stream
 from page.cards import render_evidence
 from page.components import EVENT, QUICK, Shared, html, live_html
-from page.conversation import render_conversation
+from page.conversation import HISTORY, render_conversation
 from page.errors import gradio_errors
 from page.remedies import phrase
 from page.transcript import Turn
@@ -17,7 +19,7 @@ from page.transcript import Turn
 if TYPE_CHECKING:
     import gradio as gr
 
-_AT_ONCE = 60  # questions that are taken in; whose turn it is, the service decides
+AT_ONCE = 60  # questions that are taken in; whose turn it is, the service decides
 
 
 class Offer(NamedTuple):
@@ -27,8 +29,17 @@ class Offer(NamedTuple):
     button: "gr.Button"
 
 
-def build(shared: Shared) -> Offer:
-    """Lay the tab out; returns the offer of the whole rules, which the tab Rules fills."""
+class AskTab(NamedTuple):
+    """What the rest of the page needs of the tab."""
+
+    offer: Offer  # of the whole rules, which the tab Rules fills
+    open_link: Callable[..., Any]  # opens a link to an answer
+    given: list[Any]  # its inputs
+    shown: list[Any]  # its outputs
+
+
+def build(shared: Shared) -> AskTab:
+    """Lay the tab out."""
     import gradio as gr
 
     service = shared.service
@@ -57,13 +68,15 @@ def build(shared: Shared) -> Offer:
                 fresh = gr.Button("New conversation", size="sm", min_width=100)
                 markdown = gr.Button("Save as Markdown", size="sm", min_width=100)
                 as_json = gr.Button("Save as JSON", size="sm", min_width=100)
+            live_html("past", HISTORY)
             saved = gr.Textbox(visible="hidden", label="Saved conversation")
         with gr.Column(scale=7, min_width=320):
             evidence = live_html("evidence", cards.EMPTY)
 
     def answer(
-        asked: str, so_far: list[Turn], chosen: tuple[Any, ...], session: str
-    ) -> Iterator[dict[Any, Any]]:
+        asked: str, so_far: list[Turn], chosen: tuple[Any, ...], session: str,
+        cites: Sequence[LinkedRule] = (),
+    ) -> Iterator[dict[Any, Any]]:  # fmt: skip
         if not asked.strip():
             yield {question: gr.skip()}
             return
@@ -72,7 +85,8 @@ def build(shared: Shared) -> Offer:
         try:
             settings = service.settings_for(*chosen)
             book = service.resources.book.edition(settings.edition)
-            for now in ask_stream(service, asked, so_far, settings, session):
+            changed = answer_link.changed(cites, book)
+            for now in ask_stream(service, asked, so_far, settings, session, changed):
                 changes: dict[Any, Any] = {turns: now, conversation: render_conversation(now)}
                 found = now[-1].answer
                 if found is not None and found is not shown:
@@ -98,6 +112,20 @@ def build(shared: Shared) -> Offer:
         chosen = (model, edition, max_citations, show_generated)
         yield from answer(str(event.question), so_far, chosen, str(request.session_hash))
 
+    def open_link(
+        so_far: list[Turn], model: str, edition: str, max_citations: int, show_generated: bool,
+        request: gr.Request,
+    ) -> Iterator[dict[Any, Any]]:  # fmt: skip
+        given = dict(request.query_params)
+        link = answer_link.read(
+            given.get("ask", ""), given.get("edition") or edition, given.get("cites", "")
+        )
+        editions = [CURRENT, *service.resources.book.editions]
+        if link.question.strip() and link.edition in editions:  # what is asked next is asked there
+            yield {shared.edition: gr.Dropdown(choices=editions, value=link.edition)}
+        chosen = (model, link.edition, max_citations, show_generated)
+        yield from answer(link.question, so_far, chosen, str(request.session_hash), link.cites)
+
     def show_evidence(now: list[Turn], event: gr.EventData) -> str:
         place = int(event.turn)
         with gradio_errors():
@@ -113,10 +141,10 @@ def build(shared: Shared) -> Offer:
         service.stop(str(request.session_hash))
 
     inputs = [turns, *shared.settings]
-    changed = [question, turns, conversation, evidence, send, stop]
-    options: Any = {**EVENT, "concurrency_limit": _AT_ONCE}
-    gr.on([question.submit, send.click], ask, [question, *inputs], changed, **options)
-    conversation.starter(ask_starter, inputs, changed, **options)
+    outputs = [question, turns, conversation, evidence, send, stop]
+    options: Any = {**EVENT, "concurrency_limit": AT_ONCE}
+    gr.on([question.submit, send.click], ask, [question, *inputs], outputs, **options)
+    conversation.starter(ask_starter, inputs, outputs, **options)
     conversation.cite(show_evidence, turns, evidence, **QUICK)
     conversation.vote(vote, turns, [turns, conversation], **QUICK)
     stop.click(halt, **QUICK)
@@ -132,4 +160,4 @@ def build(shared: Shared) -> Offer:
         button.click(export, turns, saved, **QUICK).then(
             None, saved, js=f"(text) => {{ stickler.save('{name}', text); }}"
         )
-    return offer
+    return AskTab(offer, open_link, inputs, [*outputs, shared.edition])

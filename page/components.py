@@ -49,7 +49,7 @@ def html(value: str = "", **more: Any) -> "gr.HTML":
 
 def live_html(name: str, value: str = "", events: tuple[str, ...] = (), **more: Any) -> "gr.HTML":
     """HTML that page.js listens to; Gradio finds the events it can send by their quoted names."""
-    script = f"<script>{read_text('page.js')}</script>"
+    script = f"<script>{read_text('history.js')}{read_text('page.js')}</script>"
     named = ", ".join(f"'{event}'" for event in events)
     attach = f"stickler.attach('{name}', element, trigger, server, watch, [{named}]);"
     return html(value, head=script, js_on_load=attach, elem_id=f"stickler-{name}", **more)

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from html import escape
 
 from index.editions import CURRENT
+from page import answer_link
 from page.cards import badge
 from page.service import State
 from page.transcript import MAX_COMMENT, Turn, as_text, describe_model
 from qa.answer import Answer
+from qa.answer_cache import FROM_CACHE
 from qa.citations import Citation
 from qa.compose import ADD_RULES, UNCLEAR
 from qa.models import BOOK, NONE
@@ -23,7 +25,16 @@ STARTERS = (
     "702.19b",
 )
 _UNSURE = "What it says, though it is not sure"
+_CHANGED = "changed since the link was made"
+_TOO_LONG = "The question is too long for a link: copy the answer instead."
 _VOTES = {"up": "Noted as right. Thank you.", "down": "Noted as wrong. Thank you."}
+HISTORY = (
+    '<details class="past"><summary>History</summary><div><p class="quiet">What was asked in this '
+    'browser. It is kept here only.</p><label class="unseen" for="past-find">Search the history'
+    '</label><input id="past-find" type="search" placeholder="Search"><ol></ol>'
+    '<p class="quiet past-none" role="status"></p>'
+    '<button type="button" class="past-all" hidden>Delete all</button></div></details>'
+)
 BRAND = (
     '<header class="brand"><h1>Stickler</h1>'
     "<p>Rules questions, answered by the rules themselves.</p></header>"
@@ -78,7 +89,7 @@ def _render_reply(turn: Turn, place: int) -> str:
     return "".join(
         [
             _render_opening(turn.answer),
-            _render_citations(turn.answer, place),
+            _render_citations(turn, place),
             _render_reading(turn.answer, place),
             _render_waiting(turn) if turn.running else "",
             *(f'<p class="note">{escape(note)}</p>' for note in notes(turn)),
@@ -129,15 +140,17 @@ def _render_reading(answer: Answer, place: int) -> str:
     return f'<div class="reading">{"".join(parts)}</div>'
 
 
-def _render_citations(answer: Answer, place: int) -> str:
-    rows = "".join(_render_citation(citation, place) for citation in answer.cited)
+def _render_citations(turn: Turn, place: int) -> str:
+    cited = turn.answer.cited if turn.answer else []
+    rows = "".join(_render_citation(each, place, each.number in turn.changed) for each in cited)
     return f'<ol class="cited">{rows}</ol>' if rows else ""
 
 
-def _render_citation(citation: Citation, place: int) -> str:
+def _render_citation(citation: Citation, place: int, changed: bool) -> str:
     heading = f'<span class="heading">{escape(citation.heading)}</span>'
+    mark = f' <span class="changed">{_CHANGED}</span>' if changed else ""
     return (
-        f"<li>{_card_link(citation.number, place)} {heading}"
+        f"<li>{_card_link(citation.number, place)} {heading}{mark}"
         f"<blockquote>{escape(citation.quote)}</blockquote></li>"
     )
 
@@ -177,6 +190,10 @@ def notes(turn: Turn) -> list[str]:
     found = []
     if turn.stopped:
         found.append("Stopped: the model did not finish.")
+    if turn.changed:
+        found.append(
+            f"The link to this answer cited {', '.join(turn.changed)}, {_CHANGED}: read it again."
+        )
     if answer.unverified:
         numbers = ", ".join(answer.unverified)
         found.append(f"The model named {numbers}: not checked, not to be trusted.")
@@ -212,6 +229,8 @@ def _render_footer(answer: Answer, vote: str, place: int) -> str:
     facts = [render_confidence(answer), badge(answer.edition), escape(describe_model(answer.model))]
     if "total_ms" in answer.timings:
         facts.append(_format_duration(answer.timings["total_ms"]))
+    if FROM_CACHE in answer.timings:
+        facts.append("answered before")
     shown = "".join(f"<span>{each}</span>" for each in facts if each)
     buttons = (
         f'<span class="voted" role="status">{_VOTES[vote]}</span>' if vote else _vote_buttons()
@@ -219,8 +238,16 @@ def _render_footer(answer: Answer, vote: str, place: int) -> str:
     return (
         f'<footer class="foot"><p class="facts">{shown}</p><div class="acts">'
         f'<button type="button" data-copy="{escape(as_text(answer))}">Copy</button>'
-        f"{buttons}</div>{'' if vote else _vote_form(place)}</footer>"
+        f"{_link_button(answer)}{buttons}</div>{'' if vote else _vote_form(place)}</footer>"
     )
+
+
+def _link_button(answer: Answer) -> str:
+    """Copies a link that asks the question again."""
+    address = answer_link.address(answer)
+    if address is None:
+        return f'<button type="button" disabled title="{_TOO_LONG}">Copy link</button>'
+    return f'<button type="button" data-address="{escape(address)}">Copy link</button>'
 
 
 def _format_duration(milliseconds: float) -> str:

@@ -1,26 +1,29 @@
-"""The page's named endpoints, for programs: /ask, /batch, /search and /rule.
+"""The page's named endpoints, for programs: /ask, /batch, /search, /rule and /history.
 
 >>> gradio_client.Client("http://127.0.0.1:7860").predict("702.19b", api_name="/rule")
 """
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from index.editions import CURRENT
+from index import history as rule_history
+from index.editions import CURRENT, Rulebook
 from index.errors import SticklerError
 from index.hits import hit_json
+from index.rulebook import Rule
 from index.searcher import check
 from page.batch_jobs import answer_list
 from page.errors import gradio_errors
 from page.service import Service, Waiting
 from qa.answer import Answer
 
-NAMES = ("ask", "batch", "search", "rule")
+NAMES = ("ask", "batch", "search", "rule", "history")
 _MAX_HITS = 100
 _MAX_SECONDS = 60  # that a program waits for search to be loaded
 _MAX_BEFORE = 30
+_MAX_HISTORIES = 40  # rules: each is compared with every edition
 _MAX_QUESTIONS = 100  # of a list: a longer one is a file for the tab Batch
 
 
@@ -36,7 +39,12 @@ def declare(service: Service) -> None:
         rules: int = 0,
         show_generated: bool | None = None,
     ) -> Iterator[dict[str, Any]]:
-        """Answer a rules question with checked citations, as a stream of JSON answers.
+        """Answer a question about the rules of Magic: The Gathering, with checked citations.
+
+        The citations quote the rules that decide, word for word, each with its edition.
+        'abstained' is true where the loaded rules do not settle the question. 'verdict' and
+        'generated' are what a small language model makes of the rules. A caller that reads the
+        stream gets the evidence first, then the model's growing 'raw' text, then the whole.
 
         Args:
             question: The question, in at most 4000 characters.
@@ -48,8 +56,7 @@ def declare(service: Service) -> None:
                 rule supports them; null for the page's own setting.
 
         Returns:
-            First the evidence, then the same answer with the model's growing 'raw' text, and last
-            the whole answer, whose citations are checked.
+            The answer as JSON.
         """
         with gradio_errors():
             settings = service.settings_for(model, edition, rules, show_generated)
@@ -131,7 +138,34 @@ def declare(service: Service) -> None:
             book = service.resources.book.edition(edition)
             return [book.rule_json(each) for each in book.find(number)]
 
+    def history(number: str, edition: str = CURRENT) -> list[list[dict[str, Any]]]:
+        """Show how rules were worded in every edition, and what changed word by word.
+
+        'changes' are the pieces of a text: 'same', 'gone' or 'new' since the version before.
+
+        Args:
+            number: 702.19b, 510.1c-d, or a keyword such as trample.
+            edition: Where the number is looked up: 'current', or a day like 2009-10-01.
+
+        Returns:
+            For each rule its versions, oldest first, each with its text and what changed in it.
+        """
+        with gradio_errors():
+            book = service.resources.book
+            found = book.edition(edition).find(number)
+            if len(found) > _MAX_HISTORIES:
+                raise SticklerError(
+                    f"'{number[:40]}' stands for {len(found)} rules: name at most {_MAX_HISTORIES}."
+                )
+            return [version_rows(each, book) for each in found]
+
     api(ask, api_name="ask", concurrency_limit=40)
     api(batch, api_name="batch", concurrency_limit=4)
     api(search, api_name="search", concurrency_limit=4)
     api(rule, api_name="rule", concurrency_limit=4)
+    api(history, api_name="history", concurrency_limit=2)
+
+
+def version_rows(rule: Rule, book: Rulebook) -> list[dict[str, Any]]:
+    """A rule in every edition that has it, as JSON."""
+    return [{**asdict(v.rule), "changes": v.changes} for v in rule_history.history(rule, book)]

@@ -1,17 +1,20 @@
 """Middleware of the web server: what is refused, which headers are added, and who may log in."""
 
 import asyncio
+import base64
 import hmac
 import ipaddress
 import re
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from index.errors import SticklerError
 
 MAX_UPLOAD = 5_000_000  # bytes; the longest release so far is 1.2 MB
 _MAX_BODY = 1_000_000  # bytes of any other request
 _UPLOAD = "/gradio_api/upload"
+MCP = "/gradio_api/mcp"
 # Routes of Gradio that fetch from elsewhere or that this page has no use for.
 _CLOSED_ROUTES = (
     "/gradio_api/file=http",
@@ -45,6 +48,7 @@ _HEADERS = [
 ]
 _DELAY = 1.0  # seconds that a wrong password costs
 
+PasswordCheck = Callable[[str, str], Awaitable[bool]]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -53,17 +57,26 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 class RequestFilter:
     """Refuses what the page does not need, and tells browsers to load nothing from elsewhere."""
 
-    def __init__(self, app: Any, names: Collection[str], own_machine_only: bool = True) -> None:
+    def __init__(
+        self,
+        app: Any,
+        names: Collection[str],
+        own_machine_only: bool = True,
+        check: PasswordCheck | None = None,
+    ) -> None:
         self._app = app
         self._names = {*names, "predict"}
         self._own_machine_only = own_machine_only
+        self._check = check
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        refusal = self._refusal(scope["path"], headers)
+        refusal = self._refusal(scope["path"], headers) or await self._mcp_refusal(
+            scope["path"], headers
+        )
         if refusal is not None:
             await _refuse(send, *refusal)
             return
@@ -86,6 +99,17 @@ class RequestFilter:
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > _max_body(path):
             return 413, "This is too large."
+        return None
+
+    async def _mcp_refusal(self, path: str, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+        """Gradio asks nobody for a password here, and a page from elsewhere may call it."""
+        if not path.startswith(MCP):
+            return None
+        origin = headers.get(b"origin")
+        if origin is not None and urlsplit(origin).netloc != headers.get(b"host"):
+            return 403, "This is not offered to other pages."
+        if self._check is not None and not await self._check(*_basic_login(headers)):
+            return 401, "Send the header Authorization: Basic, with NAME:PASSWORD in base64."
         return None
 
 
@@ -117,6 +141,17 @@ def _host(headers: dict[bytes, bytes]) -> str:
     return host.rsplit(":", 1)[0] if not host.endswith("]") else host
 
 
+def _basic_login(headers: dict[bytes, bytes]) -> tuple[str, str]:
+    """Name and password of a request's header Authorization; both empty where there is none."""
+    kind, _, coded = headers.get(b"authorization", b"").partition(b" ")
+    try:
+        login = base64.b64decode(coded, validate=True).decode() if kind.lower() == b"basic" else ""
+    except ValueError:
+        return "", ""
+    name, _, secret = login.partition(":")
+    return name, secret
+
+
 def is_loopback(host: str) -> bool:
     """True for a name or address that only this machine answers to."""
     if host.lower() == "localhost":
@@ -127,13 +162,19 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def password_check(auth: str | None) -> Callable[[str, str], Awaitable[bool]] | None:
+def login_of(auth: str) -> tuple[str, str]:
+    """The name and the password of 'user:password'."""
+    name, _, secret = auth.partition(":")
+    if not (name and secret):
+        raise SticklerError("The password is not USER:PASSWORD: write both, with a colon.")
+    return name, secret
+
+
+def password_check(auth: str | None) -> PasswordCheck | None:
     """Gives the check of a login from 'user:password'; None where everyone may enter."""
     if not auth:
         return None
-    name, separator, secret = auth.partition(":")
-    if not (name and separator and secret):
-        raise SticklerError("The password is not USER:PASSWORD: write both, with a colon.")
+    name, secret = login_of(auth)
 
     async def check(user: str, password: str) -> bool:
         right_name = hmac.compare_digest(user.encode(), name.encode())

@@ -5,6 +5,8 @@ window.stickler = window.stickler || (() => {
   const parts = {};
   const IN_PLACE = new Set(["evidence", "batch", "evaluate"]); // where references open
   let quietly = false;
+  let linked = false; // the answer to a link was shown
+  const remembered = new Set(); // answers of this conversation; one that was deleted stays so
   let awaited = null; // a citation whose evidence is being fetched
   const phone = () => window.matchMedia("(max-width: 860px)").matches;
   const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -74,9 +76,23 @@ window.stickler = window.stickler || (() => {
     if (!again) form.querySelector("textarea").focus();
   }
 
+  function withoutLink() { // the address, without the question that a link to an answer asks
+    const url = new URL(window.location.href);
+    if (url.searchParams.has("ask")) url.searchParams.delete("edition");
+    url.searchParams.delete("ask");
+    url.searchParams.delete("cites");
+    return url;
+  }
+
+  function forgetLink(turns) { // it is in the address as long as its answer is all there is
+    if (!new URL(window.location.href).searchParams.has("ask")) return;
+    if (turns === 1) linked = true;
+    else if (linked) window.history.replaceState({}, "", withoutLink());
+  }
+
   function go(rule, edition, push = true, was = "") {
     if (push) {
-      const url = new URL(window.location.href);
+      const url = withoutLink();
       url.searchParams.set("rule", rule);
       if (edition && edition !== "current") url.searchParams.set("edition", edition);
       else url.searchParams.delete("edition");
@@ -143,9 +159,24 @@ window.stickler = window.stickler || (() => {
     });
   }
 
+  function remember(turn) { // an answer that is whole, in this browser's history
+    const link = turn.querySelector(".foot [data-address]")?.dataset.address;
+    const name = `${turn.dataset.turn} ${link}`;
+    if (!link || remembered.has(name)) return;
+    remembered.add(name);
+    const question = turn.querySelector(".question").textContent;
+    window.sticklerHistory.add(question, link, turn.querySelector("[data-copy]").dataset.copy);
+  }
+
   const changed = {
+    past(element) {
+      window.sticklerHistory.show(element);
+    },
     conversation(element) {
       const log = element.querySelector(".conversation[role=log]");
+      forgetLink(log ? log.querySelectorAll(".turn").length : 0);
+      if (!log) remembered.clear(); // a new conversation
+      else remember(log.lastElementChild);
       const last = log?.lastElementChild;
       if (!last || last.dataset.seen === last.className + log.childElementCount) return;
       last.dataset.seen = last.className + log.childElementCount;

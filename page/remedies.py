@@ -28,6 +28,7 @@ _PHRASES = {
     Action.LEAVE_OUT_RAY: "",
     Action.LEAVE_OUT_ADDRESS: "",
     Action.CONTINUE_RUN: "",
+    Action.CLEAR_CACHE: "run 'stickler cache clear' on the machine itself",
     Action.ADD_SET: "choose one of the list",
 }
 

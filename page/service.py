@@ -5,6 +5,7 @@ as long as it is being answered.
 """
 
 import contextlib
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, wait
@@ -23,6 +24,7 @@ from page.queue import Queue
 from page.remedies import phrase
 from qa import models
 from qa.answer import Answer
+from qa.answer_cache import AnswerCache
 from qa.assistant import Assistant
 from qa.models import catalog, download
 from qa.resources import Resources
@@ -65,6 +67,7 @@ class Service:
         self.resources = resources or Resources(
             self.defaults.embedder, self._show_progress, self._fetch_and_load
         )
+        self._cache = AnswerCache(_print_note)
         self._loading = _LOADING
         self._fetching = ""  # how far a model is that is being fetched
         self._adding = threading.Lock()
@@ -152,6 +155,10 @@ class Service:
     ) -> Generator[Answer | str | Waiting, None, None]:
         """As `Assistant.ask_stream`, in turn, and with what is being waited for."""
         check(question)
+        known = self._cache.find(Assistant(settings, self.resources), question, before)
+        if known is not None:
+            yield known
+            return
         with self.queue_for(settings).join() as place:
             while ahead := place.wait(_POLL):
                 many = "1 question is" if ahead == 1 else f"{ahead} questions are"
@@ -159,18 +166,25 @@ class Service:
                 if stop.is_set():
                     return
             if self._model_on_its_way(settings):
-                without = replace(settings, show_generated=False)
-                assistant = yield from self.load_assistant(without, stop)
-                notice = f"{self.state.message.rstrip(' …')}: until then rules are quoted."
-            else:
-                assistant = yield from self.load_assistant(settings, stop)
-                notice = None
-            if assistant is None:
+                yield from self._ask_without_model(question, before, settings, stop)
                 return
-            for part in assistant.ask_stream(question, before, stop=stop):
-                if notice and isinstance(part, Answer) and not part.abstained:
-                    part = replace(part, reason=notice)
-                yield part
+            assistant = yield from self.load_assistant(settings, stop)
+            if assistant is not None:
+                yield from self._cache.ask_stream(assistant, question, before, stop)
+
+    def _ask_without_model(
+        self, question: str, before: Sequence[str], settings: Settings, stop: threading.Event
+    ) -> Generator[Answer | str | Waiting, None, None]:
+        """The rules alone, with a word on why; the next time the model may be there."""
+        without = replace(settings, show_generated=False)
+        assistant = yield from self.load_assistant(without, stop)
+        if assistant is None:
+            return
+        notice = f"{self.state.message.rstrip(' …')}: until then rules are quoted."
+        for part in assistant.ask_stream(question, before, stop=stop):
+            if isinstance(part, Answer) and not part.abstained:
+                part = replace(part, reason=notice)
+            yield part
 
     def _model_on_its_way(self, settings: Settings) -> bool:
         """True while a model of the catalogue is being fetched or loaded: nobody waits for it."""
@@ -273,6 +287,11 @@ class Service:
         error = loading.exception() if loading.done() else None
         if error is not None and not isinstance(error, SticklerError):
             raise as_stickler_error(error)
+
+
+def _print_note(problem: SticklerError) -> None:
+    """Visitors can do nothing about it: it is said on the terminal."""
+    print(f"Note: {problem.sentence(phrase)}", file=sys.stderr)  # noqa: T201
 
 
 def uses_model(settings: Settings) -> bool:

@@ -30,6 +30,7 @@ class Turn:
     failure: str = ""
     stopped: bool = False
     vote: str = ""  # 'up', 'down' or nothing
+    changed: tuple[str, ...] = ()  # rules that the link to it cited and that read differently now
 
     @property
     def running(self) -> bool:

@@ -1,1 +1,24 @@
-"""From a question to an answer with checked citations. Knows no front end."""
+"""From a question to an answer with checked citations. Knows no front end.
+
+>>> from qa import Assistant, Settings
+>>> Assistant(Settings(model="none")).ask("can reach block flying?").cited[0].number
+'702.17b'
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from qa.answer import Answer as Answer
+    from qa.assistant import Assistant as Assistant
+    from qa.settings import Settings as Settings
+
+__all__ = ["Answer", "Assistant", "Settings"]
+
+
+def __getattr__(name: str) -> Any:
+    """The classes that a program begins with, imported when they are named."""
+    if name not in __all__:
+        raise AttributeError(f"module 'qa' has no attribute '{name}'")
+    from importlib import import_module
+
+    return getattr(import_module(f"qa.{name.lower()}"), name)

@@ -6,6 +6,7 @@ from typing import Any
 from index.hits import Hit
 from qa import models
 from qa.citations import Citation
+from qa.verdict import Value
 
 VERSION = 2  # 2: verdict_confidence, yes_probability, generated; a verdict may be unclear
 
@@ -19,7 +20,7 @@ class Answer:
     settings: str  # their hash
     id: str = ""
     standalone_question: str | None = None  # a follow-up as it was understood
-    verdict: str | None = None  # yes, no, unclear; None where the question asks for none
+    verdict: Value | None = None  # None where the question asks for none
     verdict_confidence: float | None = None  # that yes or no is right
     yes_probability: float | None = None  # what the verdict was read from, calibrated
     text: str = ""

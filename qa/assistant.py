@@ -47,9 +47,11 @@ class Draft(NamedTuple):
 class Assistant:
     """Answers questions with one set of settings; what it loads belongs to its resources."""
 
-    def __init__(self, settings: Settings, resources: Resources | None = None) -> None:
-        self.settings = settings
-        self.resources = resources or Resources(settings.embedder)
+    def __init__(
+        self, settings: Settings | None = None, resources: Resources | None = None
+    ) -> None:
+        self.settings = settings or Settings()
+        self.resources = resources or Resources(self.settings.embedder)
 
     @cached_property
     def edition(self) -> Edition:

@@ -69,6 +69,14 @@ class Resources:
         """A language model by its setting; None for 'none'."""
         return None if name == models.NONE else self.load_model(name).result()
 
+    def model_hash(self, name: str) -> str | None:
+        """Tells a model's weights from others without loading them; None where nothing does."""
+        future = self._models.get(name)
+        loaded = future.result() if future and future.done() and not future.exception() else None
+        if loaded is None or "://" in name:
+            return models.weights_hash(name)
+        return loaded.hash
+
     def load_search(self, retry: bool = False) -> Future[Searcher]:
         """Search, being loaded or there; `retry` starts again where loading has failed."""
         with self._lock:

@@ -289,7 +289,7 @@ def test_votes_are_written_and_conversations_saved(page, url, home):
 def test_an_answer_is_copied_with_its_citations(page, url):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=url.rstrip("/"))
     ask(opened(page, url), REACH)
-    page.get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="Copy", exact=True).click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert "702.17b Reach [2024-03-08]: A creature with flying" in copied

@@ -11,8 +11,10 @@ The setting `model` is one of:
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from index import files
 from index.errors import Action, Remedy, SticklerError
 
 DEFAULT = "qwen2.5-coder-1.5b"
@@ -114,6 +116,25 @@ def load(name: str) -> Model | None:
     from qa.models.transformers_model import TransformersModel
 
     return TransformersModel(name)
+
+
+def weights_hash(name: str) -> str | None:
+    """The `hash` that the model of a setting would have, from its files on this machine.
+
+    None where they do not tell: a server's model may be another one tomorrow.
+    """
+    from qa.models import catalog
+
+    if "://" in name:
+        return None
+    path = catalog.find(name) or Path(name).expanduser()
+    if path.is_dir():
+        return files.fingerprint(path)
+    if path.suffix != ".gguf" or not path.is_file():
+        return None
+    model = catalog.known(name)
+    adapter = model.adapter_path if model else None
+    return files.ends_hash(path, *([adapter] if adapter else []))
 
 
 def collect(pieces: Iterator[Probabilities | str]) -> Generation:

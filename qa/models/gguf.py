@@ -30,7 +30,6 @@ from qa.models.server import Give, from_thread
 CONTEXT = 4096  # tokens of one slot
 TUNED_CONTEXT = 2048  # without worked examples: memory that is not needed
 SLOTS = 4  # answers that are written side by side
-_END = 1 << 20
 # Tokens of a prompt that are read between two looks at the stop: more is hardly faster on a CPU.
 _STEP = 64
 _PREFIXES = 4  # fixed parts that are kept of a model, some 30 MB each
@@ -73,15 +72,7 @@ class GgufModel:
 
     @cached_property
     def hash(self) -> str:
-        size = self.path.stat().st_size
-        digest = hashlib.sha256(str(size).encode())
-        with self.path.open("rb") as file:
-            digest.update(file.read(_END))
-            file.seek(max(0, size - _END))
-            digest.update(file.read(_END))
-        if self.adapter:
-            digest.update(self.adapter.read_bytes())
-        return digest.hexdigest()[:16]
+        return files.ends_hash(self.path, *([self.adapter] if self.adapter else []))
 
     def count(self, text: str) -> int:
         return len(self._tokens(text.encode(errors="replace").decode()))

@@ -141,10 +141,10 @@ def test_a_chat_tries_once_more_to_load_what_failed(stickler, typed, monkeypatch
 
 
 def test_a_chat_goes_on_after_an_error(stickler, typed, monkeypatch):
-    def fail_first(assistant, question, before=(), stream=True):
+    def fail_first(assistant, cache, question, before=(), stream=True):
         if question == "why?":
             raise SticklerError("There is no index yet", Remedy(Action.BUILD_INDEX))
-        return answer(assistant, question, before, stream)
+        return answer(assistant, cache, question, before, stream)
 
     answer = cli.ask._answer
     monkeypatch.setattr(cli.ask, "_answer", fail_first)

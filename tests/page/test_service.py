@@ -4,7 +4,7 @@ import threading
 from dataclasses import dataclass, field
 
 import pytest
-from fakes import SlowModel
+from fakes import EchoModel, SlowModel
 from texts import small_release
 
 from index import store
@@ -117,8 +117,8 @@ def test_a_model_is_loaded_once_and_at_most_two_stay(searcher):
         return SlowModel(1)
 
     service = Service(resources=Resources(searcher=searcher, load_model=load))
-    for name in ("a", "a", "b", "a", "c", "a", "b"):
-        ask(service, settings=Settings(model=name))
+    for count, name in enumerate(("a", "a", "b", "a", "c", "a", "b")):
+        ask(service, f"{FLYER} {count}", Settings(model=name))
     assert loaded == ["a", "b", "c", "b"]
 
 
@@ -209,3 +209,40 @@ def test_many_threads_search_at_once_and_each_gets_its_own(service):
         thread.join()
     assert [answers[place].question for place in range(len(questions))] == questions
     assert len(service.queue_for(NO_MODEL)) == 0
+
+
+def test_a_known_answer_waits_for_nobody_and_for_no_model(searcher):
+    model = EchoModel("Yes.")
+    settings = Settings(model="mine")
+    service = Service(resources=Resources(searcher=searcher, load_model=lambda name: model))
+    ask(service, settings=settings)
+    with service.queue_for(settings).join():
+        on_the_way, known = ask(service, settings=settings)
+    assert on_the_way == []
+    assert (known.raw, len(model.requests)) == ("Yes.", 1)
+
+
+def test_what_is_answered_while_the_model_is_on_its_way_is_not_kept(searcher, home):
+    here = threading.Event()
+    model = EchoModel("Yes.")
+
+    def load(name):
+        assert here.wait(30)
+        return model
+
+    service = Service(Settings(), resources=Resources(searcher=searcher, load_model=load))
+    assert "until then rules are quoted" in ask(service, settings=Settings())[1].reason
+    assert not (home / "answers.sqlite").exists()
+    here.set()
+    service.resources.load_model(Settings().model).result()
+    assert ask(service, settings=Settings())[1].raw == "Yes."
+    assert (home / "answers.sqlite").exists()
+
+
+def test_a_cache_that_cannot_be_used_is_said_once_on_the_terminal(service, home, capsys):
+    (home / "answers.sqlite").write_bytes(b"damaged" * 1000)
+    for _ in range(2):
+        assert ask(service)[1].cited[0].number == "702.17b"
+    said = capsys.readouterr().err
+    assert said.count("Note: The cache of answers") == 1
+    assert "run 'stickler cache clear' on the machine itself" in said

@@ -1,0 +1,124 @@
+"""The history of a browser: kept there only, newest first, searched, reopened, deleted."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+pytest_plugins = ["serving"]
+pytestmark = pytest.mark.browser
+REACH = "Can a creature with reach block my flyer?"
+HOSTILE = 'Can reach <img src=x onerror="window.pwned=1"> block ${window.pwned=2}?'
+
+
+@pytest.fixture(autouse=True)
+def home(shared_home: Path) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STICKLER_HOME", str(shared_home))
+        yield shared_home
+
+
+@pytest.fixture
+def page(browser: Browser, url: str) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    context.set_default_timeout(30_000)
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(url)
+    page.locator(".chip").first.wait_for()
+    yield page
+    assert page.evaluate("window.pwned") is None
+    context.close()
+    assert errors == []
+
+
+def ask(page: Page, question: str) -> None:
+    before = page.locator(".turn").count()
+    page.get_by_label("Question").fill(question)
+    page.get_by_label("Question").press("Enter")
+    page.locator(f'.turn[data-turn="{before}"] .foot').wait_for()
+
+
+def unfold(page: Page) -> None:
+    page.locator(".past summary").tap()
+
+
+def test_what_was_asked_is_found_newest_first_and_reopened_with_one_tap(page, url):
+    for question in (REACH, HOSTILE, "what is banding?"):
+        ask(page, question)
+    page.goto(url)
+    page.locator(".chip").first.wait_for()
+    unfold(page)
+    expect(page.locator(".past li a")).to_have_text(["what is banding?", HOSTILE, REACH])
+    assert page.locator(".past img").count() == 0
+    page.get_by_label("Search the history").fill("FLYER")
+    expect(page.locator(".past li a")).to_have_text([REACH])
+    page.locator(".past li a").tap()
+    page.locator(".foot").wait_for()
+    expect(page.locator(".question")).to_have_text(REACH)
+    expect(page.locator(".foot")).to_contain_text("answered before")
+    unfold(page)
+    expect(page.locator(".past li a").first).to_have_text(REACH)  # once, and first again
+    assert page.locator(".past li").count() == 3
+    wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide == [390, 390]
+
+
+def test_entries_are_deleted_one_by_one_or_all_at_once(page):
+    for question in (REACH, "702.19b", "what is banding?"):
+        ask(page, question)
+    unfold(page)
+    page.get_by_role("button", name="Delete: 702.19b").tap()
+    expect(page.locator(".past li a")).to_have_text(["what is banding?", REACH])
+    page.get_by_role("button", name="Delete: what is banding?").tap()
+    page.get_by_role("button", name="Right").last.tap()  # the answer is drawn again
+    page.get_by_role("button", name="Send").tap()
+    expect(page.locator(".voted")).to_be_visible()
+    expect(page.locator(".past li a")).to_have_text([REACH])
+    page.get_by_role("button", name="Delete all").tap()
+    assert page.locator(".past li").count() == 1  # it asks first
+    page.get_by_role("button", name="Really delete all?").tap()
+    expect(page.locator(".past-none")).to_have_text("Nothing was asked in this browser yet.")
+    assert json.loads(page.evaluate("localStorage.getItem('stickler.history')")) == []
+
+
+@pytest.mark.parametrize(
+    "kept",
+    ["no JSON", "{}", "null", '[1, null, {"question": "x"}]',
+     '[{"question": "x", "address": "javascript:window.pwned=1", "answer": "y"}]'],
+)  # fmt: skip
+def test_a_damaged_or_hostile_history_is_left_out(page, url, kept):
+    page.evaluate("kept => localStorage.setItem('stickler.history', kept)", kept)
+    page.goto(url)
+    page.locator(".chip").first.wait_for()
+    unfold(page)
+    expect(page.locator(".past-none")).to_have_text("Nothing was asked in this browser yet.")
+    ask(page, "702.19b")
+    expect(page.locator(".past li a")).to_have_text(["702.19b"])
+
+
+def test_where_the_browser_has_no_room_the_oldest_go_and_answers_come(page):
+    page.evaluate("""() => {
+        const real = Storage.prototype.setItem;
+        Storage.prototype.setItem = function (key, value) {
+            if (value.length > 1500) throw new Error("full");
+            real.call(this, key, value);
+        };
+    }""")
+    for question in ("702.19b", "702.17b", "702.3b", "702.9b"):
+        ask(page, question)
+    unfold(page)
+    expect(page.locator(".past li a").first).to_have_text("702.9b")
+    assert page.locator(".past li").count() < 4
+
+
+def test_axe_finds_nothing_serious_in_the_history(page):
+    page.emulate_media(reduced_motion="reduce")
+    ask(page, REACH)
+    unfold(page)
+    found = Axe().run(page).response["violations"]
+    assert [v["id"] for v in found if v["impact"] in ("serious", "critical")] == []
