@@ -47,11 +47,12 @@ window.sticklerHistory = window.sticklerHistory || (() => {
   function row(entry) {
     const opens = make("a", entry.question, { href: entry.address });
     const body = entry.answer.replace(entry.question, "").trim();
+    const glimpse = body.length > GLIMPSE ? `${body.slice(0, GLIMPSE)}…` : body;
     const remove = make("button", "Delete", { type: "button" });
     remove.setAttribute("aria-label", `Delete: ${entry.question}`);
     remove.addEventListener("click", () => write(without(entry.address)));
     const item = document.createElement("li");
-    item.append(opens, make("p", body.slice(0, GLIMPSE), { className: "glimpse" }), remove);
+    item.append(opens, make("p", glimpse, { className: "glimpse" }), remove);
     return item;
   }
 
