@@ -75,8 +75,8 @@ def detect_format(text: str, document: str) -> str:
             return name
     if text.lstrip("\ufeff \n\t")[:14].lower().startswith(("<!doctype html", "<html")):
         raise SticklerError(
-            f"{document} is a web page, not the rules as plain text: fetch it again later, or save "
-            "the plain text with a browser and add that."
+            f"{document} is a web page, not a rulebook in plain text: save the plain text with "
+            "a browser and add that."
         )
     raise SticklerError(
         f"{document} is not a rulebook that Stickler can read: give the publisher's plain text, "

@@ -150,7 +150,7 @@ def test_no_network_is_one_sentence(monkeypatch, home):
 
 def test_a_web_page_instead_of_the_text_is_one_sentence(july, home):
     july.files[TEXT] = july.files["/en/rules"]
-    assert f"{NAME} is a web page, not the rules as plain text" in refusal(home)
+    assert f"{NAME} is a web page, not a rulebook in plain text" in refusal(home)
 
 
 def test_a_text_that_comes_in_part_is_one_sentence(july, home):
