@@ -17,7 +17,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 run: .venv/run
 	$(BIN)/stickler serve $(SERVE)
 
-# The static checks run beside the tests: two cores have room for both.
+# Two processes share the tests, file by file, and the static checks run beside them.
 test: .venv/test browser
 	$(MAKE) --no-print-directory --jobs=2 static pytest
 
@@ -25,7 +25,7 @@ check: .venv/test
 	$(MAKE) --no-print-directory --jobs=2 static pytest TESTS="-m 'not slow and not browser'"
 
 pytest: .venv/test
-	$(BIN)/python -m pytest $(TESTS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --dist=loadfile $(TESTS)
 
 static: .venv/test
 	$(BIN)/ruff check .
