@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval import metrics
+from eval import items, metrics
 from eval.run import Plan, Run, Runner
+from index.editions import Rulebook
 from index.embedder import Progress
 from qa import models
 from qa.resources import Resources
@@ -43,9 +44,8 @@ def check(
 
     `quick` leaves out what needs a language model or another variant of search than the default.
     """
-    rows = tomllib.loads(BASELINES.read_text(encoding="utf-8"))["baseline"]
     measured: dict[str, dict[str, metrics.Figure]] = {}
-    for row in rows:
+    for row in _rows():
         plan = parse(row["command"])
         if quick and (plan.model, plan.variant) != (models.NONE, "default"):
             continue
@@ -53,6 +53,23 @@ def check(
             run = _run(plan, resources, progress)
             measured[row["command"]] = metrics.summary(run.records)
         yield _result(row, measured[row["command"]][row["measure"]])
+
+
+def published(book: Rulebook) -> dict[str, metrics.Figure]:
+    """The figures that are plotted, by their short names, each with its interval."""
+    figures = {}
+    for row in _rows():
+        if "plot" in row:
+            [name] = parse(row["command"]).sets
+            count = len(items.load(name, book))
+            right = round(row["expected"] * count)
+            figures[row["plot"]] = metrics.mean([1.0] * right + [0.0] * (count - right))
+    return figures
+
+
+def _rows() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = tomllib.loads(BASELINES.read_text(encoding="utf-8"))["baseline"]
+    return rows
 
 
 def _result(row: dict[str, Any], figure: metrics.Figure) -> Result:

@@ -9,7 +9,7 @@ from page import evaluation_jobs, preview
 from page.background_jobs import Stopped
 from page.components import EVENT, QUICK, Shared, html, live_html
 from page.errors import gradio_errors
-from page.run_report import WELCOME, render_run
+from page.run_report import render_published, render_run
 
 _DEFAULT_SET = "dev"
 
@@ -20,7 +20,7 @@ def stop_key(session: str) -> str:
 
 
 def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
-    """Lay the tab out; returns what fills its lists when the page opens, and which they are."""
+    """Lay the tab out; returns what fills it when the page opens, and which parts that are."""
     import gradio as gr
 
     service = shared.service
@@ -46,7 +46,7 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
                 html('<p class="quiet">Runs are started on the machine itself.</p>')
             runs = gr.Dropdown([], label="Earlier runs", value=None)
         with gr.Column(scale=8, min_width=320):
-            report = live_html("evaluate", WELCOME)
+            report = live_html("evaluate")
 
     def run(
         name: str, items: int, model: str, edition: str, max_citations: int, show_generated: bool,
@@ -85,7 +85,7 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
     def open_again(name: str | None) -> Any:
         with gradio_errors():
             if name is None:
-                return WELCOME
+                return render_published(service.resources.book)
             run = evaluation_jobs.open_listed_run(name)
             return render_run(run, service.resources.book)
 
@@ -97,6 +97,7 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
         return (
             gr.Dropdown(choices=evaluation_jobs.list_sets()),
             gr.Dropdown(choices=evaluation_jobs.list_runs()),
+            render_published(service.resources.book),
         )
 
     go.click(
@@ -107,4 +108,4 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
     )
     stop.click(halt, outputs=stop, **QUICK)
     runs.input(open_again, runs, report, **QUICK)
-    return fill, [chosen, runs]
+    return fill, [chosen, runs, report]

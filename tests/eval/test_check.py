@@ -46,3 +46,14 @@ def test_every_published_figure_can_be_measured():
         plan = parse(row["command"])
         assert set(plan.sets) <= set(items.REGISTRY)
         assert plan.variant in run.VARIANTS
+
+
+def test_the_figures_that_are_plotted_are_the_published_ones(book):
+    rows = {row["plot"]: row for row in checking._rows() if "plot" in row}
+    figures = checking.published(book)
+    assert list(figures) == list(rows)
+    assert {"dev: found first", "test: cited", "unsettled: refused"} < set(figures)
+    for name, figure in figures.items():
+        assert figure.value == pytest.approx(rows[name]["expected"], abs=0.005)
+        assert 0.01 < figure.high - figure.low < 0.2
+    assert figures["dev: found first"].items == 556
