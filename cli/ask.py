@@ -118,9 +118,9 @@ def _print_answer(answer: "Answer") -> None:
     for citation in answer.cited:
         title = f"{citation.number} {citation.heading}".strip()
         console.print(Text.assemble((title, "bold"), f" [{citation.edition}]"))
-        for line in _rule_text(citation).wrap(console, console.width - 2):
-            line.rstrip()
-            console.print(Text.assemble("  ", line))
+        for piece in _rule_text(citation).wrap(console, console.width - 2):
+            piece.rstrip()
+            console.print(Text.assemble("  ", piece))
     if answer.verdict or answer.generated:
         console.print(_reading(answer))
     for line in _small_print(answer):

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import filelock
 import publisher as publishing
 import pytest
 import texts
@@ -159,7 +160,8 @@ def built_home(
     (folder / "cache").symlink_to(embeddings)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STICKLER_HOME", str(folder))
-        store.build(book, embedder)
+        with filelock.FileLock(embeddings / "lock"):  # what one process embeds the other finds
+            store.build(book, embedder)
     return folder
 
 
