@@ -6,12 +6,11 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from visitor import PHONE, REACH, ask, visit
 
 pytest_plugins = ["serving"]
 pytestmark = pytest.mark.browser
-REACH = "Can a creature with reach block my flyer?"
 HOSTILE = '<img src=x onerror="window.pwned=1"> ${window.pwned=2} "><script>pwned=3</script>&x=#y'
-PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(autouse=True)
@@ -24,22 +23,9 @@ def home(shared_home: Path) -> Iterator[Path]:
 @pytest.fixture
 def page(browser: Browser, url: str) -> Iterator[Page]:
     context = browser.new_context()
-    context.set_default_timeout(30_000)
     context.grant_permissions(["clipboard-read", "clipboard-write"], origin=url.rstrip("/"))
-    page = context.new_page()
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield page
-    assert page.evaluate("window.pwned") is None
-    context.close()
-    assert errors == []
-
-
-def ask(page: Page, question: str) -> None:
-    before = page.locator(".turn").count()
-    page.get_by_label("Question").fill(question)
-    page.get_by_label("Question").press("Enter")
-    page.locator(f'.turn[data-turn="{before}"] :is(.foot, .failure)').wait_for()
+    with visit(context) as page:
+        yield page
 
 
 def copied_link(page: Page) -> str:

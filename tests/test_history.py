@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
+from visitor import PHONE, REACH, ask, visit
 
 pytest_plugins = ["serving"]
 pytestmark = pytest.mark.browser
-REACH = "Can a creature with reach block my flyer?"
 HOSTILE = 'Can reach <img src=x onerror="window.pwned=1"> block ${window.pwned=2}?'
 
 
@@ -23,24 +23,10 @@ def home(shared_home: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def page(browser: Browser, url: str) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
-    context.set_default_timeout(30_000)
-    page = context.new_page()
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(url)
-    page.locator(".chip").first.wait_for()
-    yield page
-    assert page.evaluate("window.pwned") is None
-    context.close()
-    assert errors == []
-
-
-def ask(page: Page, question: str) -> None:
-    before = page.locator(".turn").count()
-    page.get_by_label("Question").fill(question)
-    page.get_by_label("Question").press("Enter")
-    page.locator(f'.turn[data-turn="{before}"] .foot').wait_for()
+    with visit(browser.new_context(viewport=PHONE, has_touch=True)) as page:
+        page.goto(url)
+        page.locator(".chip").first.wait_for()
+        yield page
 
 
 def unfold(page: Page) -> None:

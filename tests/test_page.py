@@ -9,17 +9,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from texts import small_release
+from visitor import PHONE, REACH, ask, visit
 
 from index import library
 
 pytest_plugins = ["serving"]
 pytestmark = pytest.mark.browser
-REACH = "Can a creature with reach block my flyer?"
-
 HOSTILE = (
     '<img src=x onerror="window.pwned=1"> ${window.pwned=2} {{value}} <script>pwned=3</script>'
 )
-PHONE = {"width": 390, "height": 844}
 GRAVE = ("serious", "critical")
 DESK = {"width": 1400, "height": 900}
 
@@ -41,7 +39,6 @@ def outside() -> list[str]:
 def page(browser: Browser, url: str, outside: list[str]) -> Iterator[Page]:
     """A page at a desk whose network is cut: nothing but the server can be reached."""
     context = browser.new_context(viewport=DESK, accept_downloads=True)
-    context.set_default_timeout(30_000)
 
     def cut(route):
         if route.request.url.startswith((url, "data:", "blob:")):
@@ -51,13 +48,8 @@ def page(browser: Browser, url: str, outside: list[str]) -> Iterator[Page]:
             route.abort()
 
     context.route("**/*", cut)
-    page = context.new_page()
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield page
-    assert page.evaluate("window.pwned") is None if not page.is_closed() else True
-    context.close()
-    assert errors == []
+    with visit(context) as page:
+        yield page
     assert outside == []
 
 
@@ -66,15 +58,6 @@ def opened(page: Page, url: str, query: str = "") -> Page:
     shown = ".rule-page[data-number], .rule-page .failure" if "rule=" in query else ".chip"
     page.locator(shown).first.wait_for()
     return page
-
-
-def ask(page: Page, question: str) -> None:
-    """Ask, and wait for the whole answer."""
-    before = page.locator(".turn").count()
-    box = page.get_by_label("Question")
-    box.fill(question)
-    box.press("Enter")
-    page.locator(f'.turn[data-turn="{before}"] :is(.foot, .failure)').wait_for()
 
 
 def show_generated(page: Page) -> None:
