@@ -56,10 +56,14 @@ def retriever(
 @tune_app.command("answers")
 def answers(
     out: Out = None,
-    rate: Rate = 3e-4,
+    rate: Rate = 2e-4,
     seed: Seed = 0,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Only the first steps, of some 16 questions each.")
+    ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option("--start", exists=True, dir_okay=False, help="An adapter to train on from."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -69,7 +73,9 @@ def answers(
     """
     from eval.training.tune_answers import Recipe, tune
 
-    card, path = tune(Recipe(rate, seed, limit), out, progress_bar("Tuning the language model"))
+    card, path = tune(
+        Recipe(rate, seed, limit, start), out, progress_bar("Tuning the language model")
+    )
     measured = "On every third question of the dev set"
     to_ship = (
         "put both into qa/models/adapters, name the file in qa/models/catalog.toml, and run "

@@ -74,13 +74,13 @@ class AnswerReader:
         hidden = self._model.model(
             input_ids=torch.tensor([[token for row in rows for token in row.tokens]]),
             position_ids=torch.tensor([[place for row in rows for place in row.places]]),
-            attention_mask=_mask(rows),
+            attention_mask=_mask(rows, self._model.dtype),
             use_cache=False,
         ).last_hidden_state[0]
         head = self._model.lm_head.weight
-        towards_yes = head[self._yes] - head[self._no]
+        towards_yes = head[self._yes].float() - head[self._no].float()
         scores = [
-            hidden[[start + end for end in row.ends]] @ towards_yes
+            hidden[[start + end for end in row.ends]].float() @ towards_yes
             for start, row in zip(starts, rows, strict=True)
         ]
         if not rows[-1].answers:
@@ -88,7 +88,7 @@ class AnswerReader:
         said = [(starts[-1] + start, tokens) for start, tokens in rows[-1].answers]
         before = [at for start, tokens in said for at in range(start - 1, start + len(tokens) - 1)]
         gold = torch.tensor([token for _, tokens in said for token in tokens])
-        return scores, functional.cross_entropy(hidden[before] @ head.T, gold)
+        return scores, functional.cross_entropy((hidden[before] @ head.T).float(), gold)
 
     def _row(self, pack: Pack, worded: bool) -> Row:
         before, after = self._frame(pack)
@@ -139,7 +139,7 @@ def _gold(pack: Pack) -> torch.Tensor:
     return torch.tensor([float(question.verdict == "yes") for question in pack.questions])
 
 
-def _mask(rows: Sequence[Row]) -> torch.Tensor:
+def _mask(rows: Sequence[Row], dtype: torch.dtype) -> torch.Tensor:
     """What each token may see: its own row's rules, and its own question up to itself."""
     pack = torch.tensor([at for at, row in enumerate(rows) for _ in row.tokens])
     owner = torch.tensor([owner for row in rows for owner in row.owners])
@@ -147,5 +147,5 @@ def _mask(rows: Sequence[Row]) -> torch.Tensor:
     earlier = at[:, None] >= at[None, :]
     related = (owner[None, :] == 0) | (owner[:, None] == owner[None, :])
     seen = earlier & related & (pack[:, None] == pack[None, :])
-    lowest = torch.finfo(torch.float32).min
-    return torch.zeros(seen.shape).masked_fill(~seen, lowest)[None, None]
+    lowest = torch.finfo(dtype).min
+    return torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, lowest)[None, None]

@@ -1,6 +1,8 @@
 """Low-rank adapters for a GGUF model: trained on its unpacked weights, saved as a GGUF adapter.
 
-llama.cpp lays the adapter over the packed file that it was trained on.
+llama.cpp lays the adapter over the packed file that it was trained on. The frozen weights are held
+in bfloat16 where the processor multiplies it natively, four times as fast as float32 there; the
+adapter itself is always float32.
 """
 
 import math
@@ -18,7 +20,7 @@ from index.errors import SticklerError
 
 RANK = 8
 ALPHA = 16
-FIRST_LAYER = 12  # the lowest that is adapted: those below cost no backward pass
+FIRST_LAYER = 8  # the lowest that is adapted: those below cost no backward pass
 _NAMES = {
     "self_attn.q_proj": "attn_q",
     "self_attn.k_proj": "attn_k",
@@ -42,12 +44,12 @@ class Adapted(nn.Module):
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         plain: torch.Tensor = self.base(inputs)
-        low = nn.functional.linear(inputs, self.lora_a)
-        return plain + nn.functional.linear(low, self.lora_b) * (ALPHA / RANK)
+        low = nn.functional.linear(inputs, self.lora_a.to(inputs.dtype))
+        return plain + nn.functional.linear(low, self.lora_b.to(inputs.dtype)) * (ALPHA / RANK)
 
 
 def load(path: Path) -> tuple[Any, Any]:
-    """Tokenizer and adapted model of a GGUF file, unpacked to float32."""
+    """Tokenizer and adapted model of a GGUF file, unpacked."""
     if missing := [name for name in ("accelerate", "gguf") if not find_spec(name)]:
         raise SticklerError(
             f"Tuning a language model needs {' and '.join(missing)}, which is not installed",
@@ -57,9 +59,13 @@ def load(path: Path) -> tuple[Any, Any]:
 
     where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
     tokenizer = AutoTokenizer.from_pretrained(**where)
-    model = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
+    model = AutoModelForCausalLM.from_pretrained(**where, dtype=_precision())
     adapt(model, FIRST_LAYER)
     return tokenizer, model
+
+
+def _precision() -> torch.dtype:
+    return torch.bfloat16 if torch.cpu.get_capabilities().get("avx512_bf16") else torch.float32
 
 
 def adapt(model: Any, first_layer: int) -> None:
@@ -84,11 +90,34 @@ def write(path: Path, weights: Mapping[str, torch.Tensor], base: str) -> None:
         writer.add_float32("adapter.lora.alpha", float(ALPHA))
         writer.add_string("general.base_model.0.digest", base)
         for name, weight in weights.items():
-            _, _, layer, *module, kind = name.split(".")
-            tensor = f"blk.{layer}.{_NAMES['.'.join(module)]}.weight.{kind}"
-            writer.add_tensor(tensor, weight.detach().half().numpy())
+            writer.add_tensor(_tensor(name), weight.detach().half().numpy())
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
         writer.close()
         files.write_whole(path, whole.read_bytes())
+
+
+def restore(path: Path, weights: Mapping[str, torch.Tensor], base: str) -> None:
+    """Put a saved adapter back into the weights it was written from, to train on from there."""
+    import gguf
+
+    found = gguf.GGUFReader(path)
+    digest = found.get_field("general.base_model.0.digest")
+    saved = {tensor.name: torch.from_numpy(tensor.data.copy()) for tensor in found.tensors}
+    shapes = {_tensor(name): weight.shape for name, weight in weights.items()}
+    same_base = digest is not None and digest.contents() == base
+    if not same_base or shapes != {name: tensor.shape for name, tensor in saved.items()}:
+        raise SticklerError(
+            f"{path} is an adapter for another model, or of another size",
+            "start without it, or name one that was trained with this version",
+        )
+    with torch.no_grad():
+        for name, weight in weights.items():
+            weight.copy_(saved[_tensor(name)])
+
+
+def _tensor(name: str) -> str:
+    """What GGUF calls a weight of an adapter."""
+    _, _, layer, *module, kind = name.split(".")
+    return f"blk.{layer}.{_NAMES['.'.join(module)]}.weight.{kind}"

@@ -3,7 +3,7 @@
 >>> tune(Recipe(limit=2), Path("adapters"), progress)
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from eval import items, metrics
@@ -26,9 +26,10 @@ _EVERY = 3  # of the dev questions, one in so many is asked before and after
 class Recipe:
     """The hyperparameters of a training."""
 
-    rate: float = 3e-4  # the highest learning rate
+    rate: float = 2e-4  # the highest learning rate
     seed: int = 0
     limit: int | None = None  # units: some sixteen questions each
+    start: Path | None = None  # an adapter to train on from
 
 
 def tune(recipe: Recipe, out: Path | None, progress: Progress) -> tuple[Card, Path]:
@@ -45,8 +46,11 @@ def tune(recipe: Recipe, out: Path | None, progress: Progress) -> tuple[Card, Pa
     units = packs.units(recipe.seed, recipe.limit)
     data = packs.fingerprint(units)
     work = files.home() / "tuning" / "answers"
+    started = files.digest(recipe.start) if recipe.start else ""
     task = AnswerReader(*lora.load(base), units)
-    key = f"answers {model.sha256} {data} {recipe}"
+    if recipe.start:
+        lora.restore(recipe.start, loop.trained_weights(task), model.sha256)
+    key = f"answers {model.sha256} {data} {recipe.rate} {recipe.seed} {started}"
     steps, seconds = loop.train(task, 1, recipe.rate, recipe.seed, work, key, progress)
     path = (out or work) / f"{model.name}.gguf"
     lora.write(path, loop.trained_weights(task), model.sha256)
@@ -56,7 +60,14 @@ def tune(recipe: Recipe, out: Path | None, progress: Progress) -> tuple[Card, Pa
         base=model.sha256,
         data=data,
         questions=sum(packs.readings(unit) for unit in units),
-        settings=asdict(recipe) | {"rank": lora.RANK, "first_layer": lora.FIRST_LAYER},
+        settings={
+            "rate": recipe.rate,
+            "seed": recipe.seed,
+            "limit": recipe.limit,
+            "start": started,
+            "rank": lora.RANK,
+            "first_layer": lora.FIRST_LAYER,
+        },
         steps=steps,
         minutes=round(seconds / 60, 1),
         before=_verdicts(GgufModel(base), recipe.limit),

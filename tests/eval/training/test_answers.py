@@ -114,6 +114,23 @@ def test_an_adapter_names_its_base_and_its_tensors(reader, tmp_path):
     assert {"blk.1.attn_q.weight.lora_a", "blk.1.ffn_down.weight.lora_b"} < names
 
 
+def test_training_goes_on_from_a_saved_adapter(reader, tmp_path):
+    path = tmp_path / "adapter.gguf"
+    weights = loop.trained_weights(reader)
+    with torch.no_grad():
+        for weight in weights.values():
+            weight.copy_(torch.randn(weight.shape).half())
+    lora.write(path, weights, "abc")
+    trained = {name: weight.clone() for name, weight in weights.items()}
+    with torch.no_grad():
+        for weight in weights.values():
+            weight.zero_()
+    lora.restore(path, weights, "abc")
+    assert all(torch.equal(weight, trained[name]) for name, weight in weights.items())
+    with pytest.raises(SticklerError, match="for another model"):
+        lora.restore(path, weights, "another")
+
+
 def test_without_its_packages_tuning_says_how_to_install_them(tmp_path, monkeypatch):
     monkeypatch.setattr(lora, "find_spec", lambda name: None)
     with pytest.raises(SticklerError, match=r"needs accelerate and gguf, .*stickler\[tune\]"):
