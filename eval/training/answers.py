@@ -17,7 +17,7 @@ from qa import prompt, verdict
 from qa.models import Prompt
 
 _WORDED = 1  # of a pack's yes/no questions, those whose sentence is learned too
-_WORDS = 0.25  # weight of the sentences
+_WORDS = 0.5  # weight of the sentences
 _SPLIT = "\x00"
 _END = "<|im_end|>"
 
@@ -65,11 +65,11 @@ class AnswerReader:
         return torch.stack(losses).sum()
 
     def read(self, packs: Sequence[Pack]) -> tuple[list[torch.Tensor], torch.Tensor | None]:
-        """The log-odds of yes for the questions of each pack; the loss of the last one's sentences.
+        """The log-odds of yes for the questions of each pack, and the loss of their sentences.
 
         All packs are read together: larger matrices are faster.
         """
-        rows = [self._row(pack, worded=pack is packs[-1]) for pack in packs]
+        rows = [self._row(pack) for pack in packs]
         starts = [sum(len(row.tokens) for row in rows[:at]) for at in range(len(rows))]
         hidden = self._model.model(
             input_ids=torch.tensor([[token for row in rows for token in row.tokens]]),
@@ -83,27 +83,30 @@ class AnswerReader:
             hidden[[start + end for end in row.ends]].float() @ towards_yes
             for start, row in zip(starts, rows, strict=True)
         ]
-        if not rows[-1].answers:
+        said = [
+            (start + at, tokens)
+            for start, row in zip(starts, rows, strict=True)
+            for at, tokens in row.answers
+        ]
+        if not said:
             return scores, None
-        said = [(starts[-1] + start, tokens) for start, tokens in rows[-1].answers]
         before = [at for start, tokens in said for at in range(start - 1, start + len(tokens) - 1)]
         gold = torch.tensor([token for _, tokens in said for token in tokens])
         return scores, functional.cross_entropy((hidden[before] @ head.T).float(), gold)
 
-    def _row(self, pack: Pack, worded: bool) -> Row:
+    def _row(self, pack: Pack) -> Row:
         before, after = self._frame(pack)
         tokens = self._ids(before)
         shared = len(tokens)
         row = Row(tokens, list(range(shared)), [0] * shared, [], [])
-        worded = worded and pack.settled
-        asked = [*pack.questions, pack.open] if worded and pack.open else [*pack.questions]
+        asked = [*pack.questions, pack.open] if pack.open else [*pack.questions]
         for owner, question in enumerate(asked, 1):
             own = self._ids(f" {' '.join(question.text.split())}{after}")
             end = len(row.tokens) + len(own)
             if question.verdict:
                 row.ends.append(end - 1)
-            wanted = worded and (not question.verdict or len(row.answers) < _WORDED)
-            if wanted and question.answer:
+            wanted = not question.verdict or len(row.answers) < _WORDED
+            if wanted and pack.settled and question.answer:
                 said = self._ids(_answer(question))
                 row.answers.append((end, said))
                 own += said

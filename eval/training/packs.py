@@ -1,14 +1,15 @@
 """What the language model is trained on: questions packed behind the rules that they share.
 
 Half of it are rules in two versions that decide a question differently, so that the answer can only
-be learned from the rule. The other half are rules of the documents beside others of their group,
-now and then without the one that decides. Groups of rules that a question of dev or calibration is
-about are left out.
+be learned from the rule. The other half are rules of the documents beside others that search finds
+for the same questions, now and then without the one that decides. Groups of rules that a question
+of dev or calibration is about are left out.
 """
 
 import hashlib
 import json
 import random
+from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
@@ -17,14 +18,16 @@ from typing import Any, NamedTuple, TypeVar
 from eval import items
 from eval.items import TRAINING, EvalItem
 from eval.training import data
-from index import library
 from index.rulebook import Edition
+from index.searcher import Searcher
 from qa import verdict
 from qa.prompt import ShownRule
 
 _QUESTIONS = 6  # behind the same rules, at most
 _FEWEST = 3  # for which a changed rule is worth reading twice
-_BESIDE = 2  # other rules shown beside the deciding one, at most
+_BESIDE = (0, 1, 1, 2, 2, 2)  # other rules shown beside the deciding one, each as often as here
+_SEARCHED = 8  # rules found for a question, from which these are taken
+_FIRST = 0.6  # share of packs whose deciding rule stands first, as it does where search is right
 _UNSETTLED = 0.12  # share of packs that lack the deciding rule
 _FILES = ("train", "pairs", "pairs-general", "pairs-roundabout", "pairs-more")
 _OTHER = {"yes": "no", "no": "yes"}
@@ -57,14 +60,18 @@ class Unit(NamedTuple):
     real: Pack
 
 
-def units(seed: int, limit: int | None = None) -> list[Unit]:
-    """All there is to learn from, in an order of the seed's; `limit` takes the first so many."""
+def units(seed: int, searcher: Searcher, limit: int | None = None) -> list[Unit]:
+    """All there is to learn from, in an order of the seed's; `limit` takes the first so many.
+
+    `searcher` finds the rules that are shown beside the deciding ones.
+    """
     rng = random.Random(seed)
-    contrasts, turned, real = _contrasts(), _turned(rng), _real(rng)
-    for those in (contrasts, turned, real):
+    contrasts, turned, asked = _contrasts(rng), _turned(rng), _about_real_rules(rng, searcher)
+    for those in (contrasts, turned, asked):
         rng.shuffle(those)
-    versions = list(chain.from_iterable(zip(contrasts, turned, strict=False)))
-    return [Unit(both, real[at % len(real)]) for at, both in enumerate(versions[:limit])]
+    versions = list(chain.from_iterable(zip(contrasts, turned, strict=False)))[:limit]
+    real = _with_found_rules(asked[: len(versions)], searcher, rng)
+    return [Unit(both, real[at % len(real)]) for at, both in enumerate(versions)]
 
 
 def readings(unit: Unit) -> int:
@@ -83,17 +90,20 @@ def _plain(pack: Pack) -> list[object]:
     return [pack.rules, asked, pack.settled]
 
 
-def _contrasts() -> list[tuple[Pack, Pack]]:
+def _contrasts(rng: random.Random) -> list[tuple[Pack, Pack]]:
     """Rules that no book has, each in two versions written for the purpose."""
 
     def version(row: dict[str, Any], name: str) -> Pack:
         number = _number(row["id"])
         asked = (
-            Question(ask["q"], ask[name], number, ask.get(f"why {name}", "")) for ask in row["asks"]
+            Question(ask["q"], ask[name], number, ask.get(f"why {name}", "").rstrip("."))
+            for ask in row["asks"]
         )
         return Pack((ShownRule(number, row["heading"], row[name]),), tuple(asked))
 
     rows = items.rows(TRAINING / "contrasts.jsonl")
+    for row in rows:
+        rng.shuffle(row["asks"])
     return [(version(row, "a"), version(row, "b")) for row in rows]
 
 
@@ -118,48 +128,69 @@ def _turned(rng: random.Random) -> list[tuple[Pack, Pack]]:
     return found
 
 
-def _version(rule: ShownRule, asked: Sequence[EvalItem], flipped: Container[str] = ()) -> Pack:
-    """A rule and its questions, of which it answers those that are `flipped` the other way."""
-    return Pack(
-        (rule,),
-        tuple(
-            Question(
-                item.question,
-                _OTHER[item.gold_verdict or ""] if item.id in flipped else item.gold_verdict,
-                rule.number,
-            )
-            for item in asked
-        ),
-    )
+def _version(
+    rule: ShownRule, asked: Sequence[EvalItem], flipped: Container[str] | None = None
+) -> Pack:
+    """A rule as it was written, or changed so that it answers `flipped` the other way."""
+
+    def question(item: EvalItem) -> Question:
+        if flipped is None:
+            answer = _sentence(item.gold_answer or "")
+            return Question(item.question, item.gold_verdict, rule.number, answer)
+        other = _OTHER[item.gold_verdict or ""]
+        return Question(
+            item.question, other if item.id in flipped else item.gold_verdict, rule.number
+        )
+
+    return Pack((rule,), tuple(map(question, asked)))
 
 
-def _real(rng: random.Random) -> list[Pack]:
-    """Questions about rules of the documents, with other rules of their group beside them."""
-    groups = {number: rule.group for number, rule in data.load().rules.items()}
-    book = library.load(d for d in library.documents() if d.added is None).current
+def _about_real_rules(rng: random.Random, searcher: Searcher) -> list[Pack]:
+    """Questions about rules of the documents, those about the same rule together, without rules."""
+    trainable = data.load().rules
+    book = searcher.book.current
     by_rule: dict[str, list[Question]] = {}
     for item in _questions(_FILES[:4]):
         number = item.gold_rules[0]
-        if number in groups and len(item.gold_rules) == 1 and _whole(number, book):
+        if number in trainable and len(item.gold_rules) == 1 and _whole(number, book):
             question = Question(
                 item.question, item.gold_verdict, number, _sentence(item.gold_answer or "")
             )
             by_rule.setdefault(number, []).append(question)
     packs = []
-    for number, those in by_rule.items():
+    for those in by_rule.values():
         rng.shuffle(those)
-        near = [n for n in groups if n in book.by_number and groups[n] == groups[number]]
-        others = [n for n in near if n != number]
         aside = [question for question in those if not question.verdict and question.answer]
         for some in _chunks([question for question in those if question.verdict]):
-            settled = len(others) < 2 or rng.random() > _UNSETTLED
-            shown = [number] if settled else []
-            shown += rng.sample(others, min(rng.randint(1 - settled, _BESIDE), len(others)))
-            rng.shuffle(shown)
-            rules = tuple(ShownRule.of(book.by_number[n]) for n in shown)
-            open_one = aside.pop() if aside and settled else None
-            packs.append(Pack(rules, tuple(some), open_one, settled))
+            packs.append(Pack((), tuple(some), aside.pop() if aside else None))
     return packs
+
+
+def _with_found_rules(packs: Sequence[Pack], searcher: Searcher, rng: random.Random) -> list[Pack]:
+    """The packs with their deciding rule among others that search finds for their questions."""
+    trainable = data.load().rules.keys() & searcher.book.current.by_number.keys()
+    asked = list({question.text: None for pack in packs for question in pack.questions})
+    results = dict(zip(asked, searcher.search(asked, _SEARCHED), strict=True))
+    complete = []
+    for pack in packs:
+        own = pack.questions[0].rule
+        votes: Counter[str] = Counter()
+        for question in pack.questions:
+            for rank, hit in enumerate(results[question.text].hits, 1):
+                votes[hit.passage.number] += 60 // rank
+        others = [n for n, _ in votes.most_common() if n != own and n in trainable]
+        shown = others[: rng.choice(_BESIDE)]
+        settled = len(others) < 2 or rng.random() > _UNSETTLED
+        if settled:
+            shown.insert(0 if rng.random() < _FIRST else rng.randint(0, len(shown)), own)
+        else:
+            shown = others[:2]
+        by_number = searcher.book.current.by_number
+        rules = tuple(ShownRule.of(by_number[number]) for number in shown)
+        complete.append(
+            pack._replace(rules=rules, open=pack.open if settled else None, settled=settled)
+        )
+    return complete
 
 
 def _whole(number: str, book: Edition) -> bool:

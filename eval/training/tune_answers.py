@@ -14,6 +14,7 @@ from eval.training.card import Card, Figures
 from index import files
 from index.embedder import Progress
 from index.errors import Action, Remedy, SticklerError
+from index.searcher import Searcher
 from qa.models import DEFAULT, NOT_HERE, catalog
 from qa.models.gguf import GgufModel
 from qa.resources import Resources
@@ -43,7 +44,7 @@ def tune(recipe: Recipe, out: Path | None, progress: Progress) -> tuple[Card, Pa
     if base is None:
         reason = f"The language model {model.name} {NOT_HERE}"
         raise SticklerError(reason, Remedy(Action.GET_MODEL, model.name))
-    units = packs.units(recipe.seed, recipe.limit)
+    units = packs.units(recipe.seed, Searcher.open(), recipe.limit)
     data = packs.fingerprint(units)
     work = files.home() / "tuning" / "answers"
     started = files.digest(recipe.start) if recipe.start else ""
