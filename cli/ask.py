@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.assistant import make_settings, open_assistant, open_cache, start_loading
-from cli.options import EditionName, EmbedderName, Json, ModelName, ShowGenerated
+from cli.options import EditionName, EmbedderName, Json, ModelName, ShowUnsure
 from cli.remedies import phrase
 from cli.terminal import show
 from index.embedder import DEFAULT as EMBEDDER
@@ -38,14 +38,14 @@ def ask(
     model: ModelName = MODEL,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,
-    show_generated: ShowGenerated = True,
+    show_generated: ShowUnsure = None,
     as_json: Json = False,
 ) -> None:
     """Answer a question, with the rules that decide it."""
     from qa import lookup
 
     question = _read_standard_input() if question is None else question
-    assistant = open_assistant(make_settings(model, embedder, edition, show_generated))
+    assistant = open_assistant(make_settings(model, embedder, edition, show_generated is not False))
     cache = open_cache()
     if not (lookup.rules(question, assistant.edition) or cache.find(assistant, question)):
         start_loading(assistant)
@@ -53,7 +53,7 @@ def ask(
     if as_json:
         show(answer.to_json(), [], as_json=True)
     else:
-        _print_answer(answer)
+        _print_answer(answer, bool(show_generated))
 
 
 @app.command()
@@ -61,10 +61,10 @@ def chat(
     model: ModelName = MODEL,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,
-    show_generated: ShowGenerated = True,
+    show_generated: ShowUnsure = None,
 ) -> None:
     """Ask one question after another; a follow-up keeps its subject. An empty line ends it."""
-    assistant = open_assistant(make_settings(model, embedder, edition, show_generated))
+    assistant = open_assistant(make_settings(model, embedder, edition, show_generated is not False))
     if sys.stdin.isatty():
         start_loading(assistant)  # while the first question is typed
     cache = open_cache()
@@ -76,7 +76,7 @@ def chat(
             typer.echo(f"Error: {error.sentence(phrase)}", err=True)
             assistant.resources.load_search(retry=True)  # what kept it from loading may be gone
             continue
-        _print_answer(answer)
+        _print_answer(answer, bool(show_generated))
         before.append(answer.standalone_question or question)
         typer.echo("")
 
@@ -105,8 +105,11 @@ def _answer(
     return answer
 
 
-def _print_answer(answer: "Answer") -> None:
-    """Print the cited rules, the decisive sentence of each set off, and all else dimmed below."""
+def _print_answer(answer: "Answer", unsure_too: bool) -> None:
+    """Print the cited rules, the decisive sentence of each set off, and all else dimmed below.
+
+    `unsure_too` prints what the model says even where it is unsure.
+    """
     from rich.console import Console
     from rich.text import Text
 
@@ -121,25 +124,26 @@ def _print_answer(answer: "Answer") -> None:
         for piece in _rule_text(citation).wrap(console, console.width - 2):
             piece.rstrip()
             console.print(Text.assemble("  ", piece))
-    if answer.verdict or answer.generated:
-        console.print(_reading(answer))
+    if answer.verdict or (answer.generated and (unsure_too or not answer.unsure)):
+        console.print(_reading(answer, unsure_too))
     for line in _small_print(answer):
         console.print(Text(line, "dim"))
 
 
-def _reading(answer: "Answer") -> "Text":
-    """What the model makes of the rules, marked as its own; --json has its unsure sentences too."""
+def _reading(answer: "Answer", unsure_too: bool) -> "Text":
+    """What the model makes of the rules, marked as its own."""
     from rich.text import Text
 
-    from qa.compose import UNCLEAR
     from qa.verdict import describe_confidence
 
     verdict = ""
     if answer.verdict:
         sure = describe_confidence(answer)
         verdict = f"{answer.verdict.capitalize()}{f' ({sure})' if sure else ''}. "
-    sentences = "" if answer.verdict == UNCLEAR else answer.generated
-    return Text.assemble((f"As {answer.model} reads it: ", "dim"), (verdict, "bold"), sentences)
+    sentences = answer.generated if unsure_too or not answer.unsure else ""
+    doubt = ", though it is unsure" if sentences and answer.unsure else ""
+    name = f"As {answer.model} reads it{doubt}: "
+    return Text.assemble((name, "dim"), (verdict, "bold"), sentences)
 
 
 def _rule_text(citation: "Citation") -> "Text":

@@ -201,17 +201,26 @@ def calibrate(
     ] = None,
     embedder: EmbedderName = EMBEDDER,
     limit: Annotated[int | None, typer.Option(min=40, help="Questions to fit on.")] = None,
+    judged: Annotated[
+        Path | None,
+        typer.Option(exists=True, help="Fit how likely the model's sentences are right on these."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Fit when to answer and what confidence to show: qa/confidence.json, qa/verdict.json."""
-    from eval import calibrate, verdict_calibration
+    """Fit when to answer and what confidence to show.
 
-    resources = _resources(embedder)
-    if model is None:
-        report = calibrate.fit(resources)
+    Writes qa/confidence.json, with --model qa/verdict.json, with --judged
+    qa/answer_confidence.json.
+    """
+    from eval import answer_calibration, calibrate, verdict_calibration
+
+    if judged is not None:
+        report = {"answers": answer_calibration.fit(model or MODEL, judged)}
+    elif model is None:
+        report = calibrate.fit(_resources(embedder))
     else:
         bar = progress_bar("Asking")
-        report = {"verdict": verdict_calibration.fit(resources, model, limit, bar)}
+        report = {"verdict": verdict_calibration.fit(_resources(embedder), model, limit, bar)}
     lines = [
         f"{table}: {what:22} {figure} of {figure.items}"
         for table, figures in report.items()

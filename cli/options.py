@@ -32,3 +32,11 @@ ShowGenerated = Annotated[
         help="Show the model's verdict and its sentences that a rule supports.",
     ),
 ]
+ShowUnsure = Annotated[
+    bool | None,
+    typer.Option(
+        "--show-generated/--no-show-generated",
+        help="Show what the model says even where it is unsure, or not at all.",
+        show_default="where it is sure",
+    ),
+]

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 REFUSED = 0.05  # share of answerable questions that may be refused
-_ROUNDABOUT = 3  # of the roundabout questions, every third counts: most people ask plainly
 
 Report = dict[str, dict[str, metrics.Figure]]  # by table of weights and measure
 
@@ -42,11 +41,11 @@ def fit(resources: Resources) -> Report:
     import numpy as np
 
     dev, unanswerable = items.dev(), items.unanswerable()
-    known = _inputs(resources, calibration_items())
+    known = _inputs(resources, items.fitted())
     none = _inputs(resources, [item for item in unanswerable if item.split == "calibrate"])
     labels = np.r_[np.ones(len(known.features)), np.zeros(len(none.features))]
-    settled = _regression(known.features + none.features, labels)
-    found = _regression(known.features, np.array(known.correct), balanced=False)
+    settled = regression(known.features + none.features, labels)
+    found = regression(known.features, np.array(known.correct), balanced=False)
     threshold_scores = _scores(settled, _inputs(resources, dev[0::2]))
     settled["threshold"] = float(np.quantile(threshold_scores, REFUSED))
     held_out = _inputs(resources, dev[1::2])
@@ -58,14 +57,6 @@ def fit(resources: Resources) -> Report:
     tables = _rounded({"settled": settled, "found": found})
     WEIGHTS.write_text(json.dumps(tables, indent=0) + "\n", encoding="utf-8")
     return report
-
-
-def calibration_items() -> list[EvalItem]:
-    """The plain questions of the calibration set, then every third roundabout one."""
-    asked = items.calibration()
-    plain = [item for item in asked if item.style == items.PLAIN]
-    roundabout = [item for item in asked if item.style == items.ROUNDABOUT]
-    return plain + roundabout[::_ROUNDABOUT]
 
 
 def _inputs(resources: Resources, asked: Sequence[EvalItem]) -> Inputs:
@@ -82,7 +73,7 @@ def _correct(item: EvalItem, result: SearchResult) -> bool:
     return any(hit.passage.number in item.gold_rules for hit in cited)
 
 
-def _regression(
+def regression(
     rows: list[dict[str, float]], labels: "Array", balanced: bool = True
 ) -> dict[str, Any]:
     """A logistic regression on the features, as a constant and a weight for each."""

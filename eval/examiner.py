@@ -169,8 +169,11 @@ class Examiner:
             "verdict": answer.verdict,
             "verdict_confidence": answer.verdict_confidence,
             "generated": answer.generated,
+            "generated_confidence": answer.generated_confidence,
+            "unsure": answer.unsure,
             "unsupported": answer.unsupported,
             "raw": answer.raw,
+            "mean_logprob": answer.mean_logprob,
             "tokens": self._model.count(answer.raw) if self._model and answer.raw else 0,
         }
 

@@ -20,6 +20,7 @@ from index.errors import Action, Remedy, SticklerError
 SETS = Path(__file__).parent / "sets"
 TRAINING = Path(__file__).parent / "training" / "data"
 DEFAULT = ("rule", "outcome", "verdict", "free", "dev", "unanswerable")  # sets of a whole run
+_ROUNDABOUT = 3  # of the roundabout questions every third is fitted on: most people ask plainly
 PLAIN, ROUNDABOUT = "plain", "roundabout"  # styles: how close the words are to the rule's
 
 
@@ -72,6 +73,13 @@ def calibration() -> list[EvalItem]:
 def train() -> list[EvalItem]:
     """Questions in players' words about other rules than those of dev, test and calibration."""
     return questions(TRAINING / "train.jsonl")
+
+
+def fitted() -> list[EvalItem]:
+    """What of the calibration set is fitted on: the plain questions, every third roundabout one."""
+    asked = calibration()
+    roundabout = [item for item in asked if item.style == ROUNDABOUT]
+    return [item for item in asked if item.style == PLAIN] + roundabout[::_ROUNDABOUT]
 
 
 def unanswerable() -> list[EvalItem]:
@@ -127,6 +135,10 @@ def _unanswerable_test(book: Rulebook) -> list[EvalItem]:
     return [item for item in unanswerable() if item.split == "test"]
 
 
+def _sample(book: Rulebook) -> list[EvalItem]:
+    return fitted()[::2]
+
+
 _RIGHT = "right, lenient"
 _SHIPPED = (
     Set("rule", "situations from examples: which rule decides?", _examples("rule"), "hit@10"),
@@ -138,6 +150,7 @@ _SHIPPED = (
     Set("dev-sample", "every fifth of dev, for what takes a model long", lambda book: dev()[::5]),
     Set("test", "harder ones about the same rules, used to choose nothing", lambda book: test()),
     Set("calibration", "what the confidence is fitted on", lambda book: calibration()),
+    Set("calibration-sample", "half of what is fitted on, for judging answers", _sample),
     Set("unanswerable", "questions that the rules do not settle", _unanswerable_test, "refused"),
     Set("examples", "whole examples: which rule does each illustrate?", _whole_examples, "hit@10"),
 )

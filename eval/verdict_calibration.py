@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import index
 import prompts
 import qa
-from eval import metrics
-from eval.calibrate import calibration_items
+from eval import items, metrics
 from eval.items import EvalItem
 from index import files
 from index.embedder import Progress
@@ -45,7 +44,7 @@ def fit(
     """Fit, write the model's row of qa/verdict.json, and say what was measured on the way."""
     import numpy as np
 
-    asked = [item for item in calibration_items() if item.gold_verdict]
+    asked = [item for item in items.fitted() if item.gold_verdict]
     random.Random(0).shuffle(asked)  # a limit takes some of each style
     asked = asked[:limit]
     odds = _log_odds(Assistant(Settings(model), resources), asked, progress)

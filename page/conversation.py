@@ -11,7 +11,7 @@ from page.transcript import MAX_COMMENT, Turn, as_text, describe_model
 from qa.answer import Answer
 from qa.answer_cache import FROM_CACHE
 from qa.citations import Citation
-from qa.compose import ADD_RULES, UNCLEAR
+from qa.compose import ADD_RULES
 from qa.models import BOOK, NONE
 from qa.verdict import describe_confidence
 
@@ -134,7 +134,7 @@ def _render_reading(answer: Answer, place: int) -> str:
         )
     if answer.generated:
         sentences = f'<p class="generated">{_link_numbers(answer, place)}</p>'
-        if answer.verdict == UNCLEAR:
+        if answer.unsure:
             sentences = f"<details><summary>{_UNSURE}</summary>{sentences}</details>"
         parts.append(sentences)
     return f'<div class="reading">{"".join(parts)}</div>'

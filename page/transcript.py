@@ -83,7 +83,7 @@ def as_markdown(turns: Sequence[Turn]) -> str:
 
 def _reading(answer: Answer) -> str:
     """What the model makes of the rules, marked as its own."""
-    words = reading(answer.verdict, answer.generated)
+    words = reading(answer.verdict, answer.generated, answer.unsure)
     return f"As {answer.model} reads it: {words}" if words else ""
 
 

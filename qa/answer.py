@@ -8,7 +8,7 @@ from qa import models
 from qa.citations import Citation
 from qa.verdict import Value
 
-VERSION = 2  # 2: verdict_confidence, yes_probability, generated; a verdict may be unclear
+VERSION = 3  # 3: generated_confidence, unsure, mean_logprob
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,11 @@ class Answer:
     verdict_confidence: float | None = None  # that yes or no is right
     yes_probability: float | None = None  # what the verdict was read from, calibrated
     text: str = ""
-    generated: str = ""  # the model's sentences that are shown, each with its rule
+    generated: str = ""  # the model's sentences that a rule supports, each with its rule
+    generated_confidence: float | None = None  # that what the model says is right
+    unsure: bool = False  # what the model says is too doubtful to be shown unasked
     raw: str = ""  # what the model said, untouched
+    mean_logprob: float | None = None  # of the tokens that the model wrote
     unsupported: int = 0  # sentences of the model that no rule supports, and so are not shown
     abstained: bool = False
     reason: str | None = None  # why it abstained, or why no model spoke

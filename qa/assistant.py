@@ -18,7 +18,7 @@ from typing import NamedTuple
 from index.errors import SticklerError
 from index.hits import Hit, SearchResult
 from index.rulebook import Edition, Rule
-from qa import citations, compose, lookup, models, support, verdict
+from qa import answer_confidence, citations, compose, lookup, models, support, verdict
 from qa.answer import Answer
 from qa.confidence import Confidence, confidence
 from qa.conversation import standalone
@@ -101,23 +101,20 @@ class Assistant:
         if not draft.is_open or (model := self.model) is None:
             return
         request, shown = self._request(asked, draft.rules, model)
-        probabilities: models.Probabilities | None = None
-        pieces: list[str] = []
+        pieces: list[models.Piece] = []
         failure = None
         try:
             for piece in model.stream(request, stop or threading.Event()):
                 stopwatch.lap("first_token_ms")
+                pieces.append(piece)
                 if isinstance(piece, str):
-                    pieces.append(piece)
                     yield piece
-                else:
-                    probabilities = piece
+                elif not isinstance(piece, float):
                     judged = verdict.judge(piece, model.name)
                     yield replace(_with_verdict(draft.answer, judged), timings=stopwatch.timings())
         except SticklerError as error:
             failure = _FAILED.format(error)
-        generation = models.Generation("".join(pieces), probabilities)
-        whole = self._add_generated(draft, asked, generation, shown, model)
+        whole = self._add_generated(draft, asked, models.collect(pieces), shown, model)
         yield replace(whole, reason=failure or whole.reason, timings=stopwatch.timings())
 
     def ask_many(
@@ -303,10 +300,13 @@ class Assistant:
         answer = replace(
             _with_verdict(draft.answer, judged),
             raw=generation.text,
+            mean_logprob=_rounded(generation.mean_logprob),
             generated=compose.generated(kept),
             unsupported=unsupported,
         )
-        reading = compose.reading(answer.verdict, answer.generated)
+        right, enough = answer_confidence.judge(answer)
+        answer = replace(answer, generated_confidence=right, unsure=not enough)
+        reading = compose.reading(answer.verdict, answer.generated, answer.unsure)
         unverified = citations.unverified(
             generation.text,
             [rule.number for rule in shown],
@@ -339,5 +339,9 @@ def _with_verdict(answer: Answer, judged: verdict.Verdict | None) -> Answer:
         answer,
         verdict=judged.value,
         verdict_confidence=judged.confidence,
-        yes_probability=None if judged.yes is None else round(judged.yes, 4),
+        yes_probability=_rounded(judged.yes),
     )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

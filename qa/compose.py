@@ -7,7 +7,6 @@ from qa import citations, support
 from qa.citations import Citation
 from qa.out_of_scope import Neighbour
 
-UNCLEAR = "unclear"
 ABSTAINED = "The loaded rules do not settle this."
 ADD_RULES = "Add the full rules to have it answered."
 
@@ -56,12 +55,10 @@ def generated(sentences: Sequence[support.Sentence]) -> str:
     return " ".join(f"{each.text} [{each.number}]." for each in sentences)
 
 
-def reading(verdict: str | None, sentences: str) -> str:
+def reading(verdict: str | None, sentences: str, unsure: bool) -> str:
     """What the model makes of the rules, as it follows the quoted rules.
 
-    Where it cannot tell yes from no, its sentences lead astray about as often as they help.
+    Its verdict stands by itself where its sentences are `unsure`.
     """
-    if verdict == UNCLEAR:
-        return f"{UNCLEAR.capitalize()}."
     word = f"{verdict.capitalize()}." if verdict else ""
-    return " ".join(filter(None, [word, sentences]))
+    return " ".join(filter(None, [word, "" if unsure else sentences]))

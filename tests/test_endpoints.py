@@ -68,7 +68,7 @@ def test_a_program_looks_up_searches_and_asks(client):
     hits = client.predict(REACH, limit=3, api_name="/search")
     assert [hit["rank"] for hit in hits] == [1, 2, 3]
     answer = client.predict(REACH, rules=2, api_name="/ask")
-    assert answer["version"] == 2
+    assert answer["version"] == 3
     assert answer["citations"][0]["number"] == "702.17b"
 
 

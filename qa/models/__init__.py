@@ -9,7 +9,7 @@ The setting `model` is one of:
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -23,6 +23,9 @@ NOT_HERE = "is not on this machine yet"
 BOOK = "book"  # what answers where a rule is asked for by number or name: no model at all
 
 Probabilities = Mapping[str, float]  # of the words that an answer may open with
+# What a model gives: the probabilities of its opening, words, and last the mean log-probability of
+# the tokens that it wrote, as far as it knows them.
+Piece = Probabilities | str | float
 
 
 class Prompt(NamedTuple):
@@ -66,6 +69,7 @@ class Generation(NamedTuple):
 
     text: str
     probabilities: Probabilities | None = None  # None where none were asked for or none reported
+    mean_logprob: float | None = None  # of the tokens that the model wrote; None where not reported
 
 
 class Model(Protocol):
@@ -85,9 +89,10 @@ class Model(Protocol):
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
         """What comes of each request."""
 
-    def stream(self, request: Request, stop: threading.Event) -> Iterator[Probabilities | str]:
+    def stream(self, request: Request, stop: threading.Event) -> Iterator[Piece]:
         """The probabilities, if they were asked for and are known, then the answer in pieces, its
-        opening first; ends at once when `stop` is set."""
+        opening first, then how likely its tokens were, if that is known; ends at once when `stop`
+        is set."""
 
 
 def load(name: str) -> Model | None:
@@ -137,13 +142,16 @@ def weights_hash(name: str) -> str | None:
     return files.ends_hash(path, *([adapter] if adapter else []))
 
 
-def collect(pieces: Iterator[Probabilities | str]) -> Generation:
+def collect(pieces: Iterable[Piece]) -> Generation:
     """A stream as a whole."""
     probabilities: Probabilities | None = None
+    mean_logprob: float | None = None
     text = []
     for piece in pieces:
         if isinstance(piece, str):
             text.append(piece)
+        elif isinstance(piece, float):
+            mean_logprob = piece
         else:
             probabilities = piece
-    return Generation("".join(text).strip(), probabilities)
+    return Generation("".join(text).strip(), probabilities, mean_logprob)

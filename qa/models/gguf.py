@@ -23,7 +23,7 @@ from typing import Any
 
 from index import files
 from index.errors import Action, Remedy, SticklerError
-from qa.models import Generation, Probabilities, Prompt, Request, collect
+from qa.models import Generation, Piece, Probabilities, Prompt, Request, collect
 from qa.models.grammar import answer_grammar
 from qa.models.server import Give, from_thread
 
@@ -36,6 +36,7 @@ _PREFIXES = 4  # fixed parts that are kept of a model, some 30 MB each
 _TOP = 64  # of the likeliest openings, those that are looked at
 _USER = "USER-TEXT"  # where it goes in the chat template
 _UNLIKELY = 1e-9  # what is taken for the probability of an opening that is not among them
+_NONE: dict[str, list[Any]] = {"content": []}  # what a piece without probabilities tells
 _INSTALL = "run 'pip install xllamacpp'"
 
 
@@ -86,7 +87,7 @@ class GgufModel:
     def _whole(self, request: Request) -> Generation:
         return collect(self.stream(request, threading.Event()))
 
-    def stream(self, request: Request, stop: threading.Event) -> Iterator[Probabilities | str]:
+    def stream(self, request: Request, stop: threading.Event) -> Iterator[Piece]:
         def work(give: Give) -> None:
             with self._slot(stop) as slot:
                 if slot is not None:
@@ -115,7 +116,18 @@ class GgufModel:
             # A sentence follows what was decided, or what it completes, after a space.
             lead = '" "' if opening else ""
             body["grammar"] = answer_grammar(request.citable, lead)
-        self._complete(body, slot, lambda choice: give(choice.get("text") or ""))
+        body["n_probs"] = 1
+        logprobs: list[float] = []
+
+        def take(choice: dict[str, Any]) -> bool:
+            logprobs.extend(
+                each["logprob"] for each in (choice.get("logprobs") or _NONE)["content"]
+            )
+            return give(choice.get("text") or "")
+
+        self._complete(body, slot, take)
+        if logprobs:
+            give(sum(logprobs) / len(logprobs))
 
     def _probabilities(
         self, tokens: list[int], options: Sequence[str], slot: int, give: Give

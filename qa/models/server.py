@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from index.errors import Action, Remedy, SticklerError
-from qa.models import Generation, Probabilities, Request, collect
+from qa.models import Generation, Piece, Probabilities, Request, collect
 
 CONNECT_SECONDS = 5.0
 PIECE_SECONDS = 60.0  # between two signs of life
@@ -32,7 +32,6 @@ _POLL = 0.02
 _ADDRESS = "check the address, which mostly ends in /v1"
 _OTHER = Remedy(Action.CHOOSE_MODEL)
 
-Piece = Probabilities | str
 Give = Callable[[Piece], bool]  # hands a piece over; True says that no other is wanted
 
 

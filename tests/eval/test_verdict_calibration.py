@@ -5,8 +5,7 @@ import json
 import pytest
 from fakes import EchoModel
 
-from eval import verdict_calibration
-from eval.calibrate import calibration_items
+from eval import items, verdict_calibration
 from qa.resources import Resources
 
 LIMIT = 60
@@ -17,7 +16,7 @@ class InformedModel(EchoModel):
 
     def __init__(self, fails_after=None):
         super().__init__("")
-        self._gold = {item.question: item.gold_verdict for item in calibration_items()}
+        self._gold = {item.question: item.gold_verdict for item in items.fitted()}
         self._fails_after = fails_after
 
     def stream(self, request, stop):

@@ -40,7 +40,7 @@ def test_a_verdict_is_shown_as_such_and_none_is_not(answer):
 def test_what_a_model_says_is_folded_away_where_its_verdict_is_unclear(answer):
     sure = replace(answer, verdict="yes", generated="It can [702.17b].")
     assert "<details>" not in render_conversation([Turn("?", sure)])
-    unsure = render_conversation([Turn("?", replace(sure, verdict="unclear"))])
+    unsure = render_conversation([Turn("?", replace(sure, verdict="unclear", unsure=True))])
     assert unsure.index("verdict-unclear") < unsure.index("<details>") < unsure.index("It can")
 
 

@@ -116,6 +116,9 @@ def test_an_answer_as_json_has_the_contracts_names(plain):
             "verdict_confidence",
             "yes_probability",
             "generated",
+            "generated_confidence",
+            "unsure",
+            "mean_logprob",
             "abstained",
             "reason",
             "confidence",
@@ -126,7 +129,7 @@ def test_an_answer_as_json_has_the_contracts_names(plain):
         ),
         *("settings", "timings", "unsupported"),
     }
-    assert (found["version"], found["id"], found["edition"]) == (2, "q1", "current")
+    assert (found["version"], found["id"], found["edition"]) == (3, "q1", "current")
     assert set(found["citations"][0]) == {
         *("number", "edition", "heading", "quote", "text", "status", "span", "truncated"),
     }

@@ -167,7 +167,7 @@ def _told(answer: dict[str, Any]) -> Iterator[str]:
         quote = _escaped(" ".join(each["quote"].split()))
         stump = " [cut off in the source]" if _is_stump(each) else ""
         yield f"- **{_escaped(title)}** [{each['edition']}]: “{quote}”{_escaped(stump)}"
-    if reading := compose.reading(answer["verdict"], answer["generated"]):
+    if reading := compose.reading(answer["verdict"], answer["generated"], answer["unsure"]):
         yield f"\nAs {_escaped(answer['model'])} reads it: {_escaped(reading)}\n"
     if cited and (more := answer["text"].rpartition("\n")[2]).startswith("... and "):
         yield f"\n{_escaped(more)}\n"

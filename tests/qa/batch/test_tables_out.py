@@ -25,6 +25,7 @@ ANSWER = {
     "text": "702.9b: “No.”",
     "raw": "",
     "generated": "",
+    "unsure": False,
     "abstained": False,
     "reason": None,
     "confidence": 0.5,

@@ -44,14 +44,14 @@ def test_a_server_that_tells_no_probabilities_is_believed_by_its_words(fake, log
     one = fake(reply(silent), FINE)
     request = Request(ASK.prompt, 50, ("Yes", "No"))
     (found,) = ServerModel(f"small@{one.address}").generate([request])
-    assert found == ("Excess damage.", None)
+    assert found == ("Excess damage.", None, None)
 
 
 def test_a_server_that_refuses_to_tell_probabilities_still_answers(fake):
     one = fake(reply({"error": {"message": "logprobs are not supported"}}, 400), FINE)
     request = Request(ASK.prompt, 50, ("Yes", "No"))
     (found,) = ServerModel(f"small@{one.address}").generate([request])
-    assert found == ("Excess damage.", None)
+    assert found == ("Excess damage.", None, None)
 
 
 def test_a_real_server_stops_computing(real, falls_idle):

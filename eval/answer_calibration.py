@@ -1,0 +1,94 @@
+"""Fits how likely it is that what a model says is right: qa/answer_confidence.json.
+
+The answers were judged by two readers, each by itself, against the deciding rule and the gold
+answer (eval/sets/judged-answers.jsonl). Those to calibration questions are fitted on; those to dev
+questions only measure.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from eval import items, metrics
+from eval.calibrate import regression
+from index import files
+from qa.answer_confidence import WEIGHTS
+from qa.confidence import logistic
+
+JUDGED = items.SETS / "judged-answers.jsonl"
+RIGHT = 0.8  # share of the shown answers that must be right
+MISLEADING = 0.07  # share of them that may be misleading
+_FOLDS = 5
+_LEAST = 20  # answers that a threshold is judged by, at least
+
+Row = dict[str, Any]
+
+
+def fit(model: str, path: Path = JUDGED) -> dict[str, metrics.Figure]:
+    """Fit, write the model's row of the table, and say what was measured on the way."""
+    rows = items.rows(path)
+    fitted = [row for row in rows if row["set"] == "calibration"]
+    scores = _held_out(fitted)
+    table = _fitted(fitted)
+    table["threshold"] = _threshold(scores, fitted)
+    tables = json.loads(WEIGHTS.read_text(encoding="utf-8")) | {model: table}
+    files.write_whole(WEIGHTS, json.dumps(tables, indent=1).encode() + b"\n")
+    dev = [row for row in rows if row["set"] == "dev"]
+    on_dev = [logistic(table, row["features"]) for row in dev]
+    return {
+        **_figures("calibration", fitted, scores, table["threshold"]),
+        **_figures("dev", dev, on_dev, table["threshold"]),
+        "readers agree": metrics.mean([float(len(set(row["judged"])) == 1) for row in rows]),
+    }
+
+
+def _fitted(rows: Sequence[Row]) -> dict[str, Any]:
+    """The regression on every judgement of these answers."""
+    import numpy as np
+
+    judged = [(row["features"], each == "right") for row in rows for each in row["judged"]]
+    labels = np.array([right for _, right in judged], dtype=float)
+    return regression([features for features, _ in judged], labels, balanced=False)
+
+
+def _held_out(rows: Sequence[Row]) -> list[float]:
+    """The score of each answer, by a fit on the other folds."""
+    tables = [
+        _fitted([row for at, row in enumerate(rows) if at % _FOLDS != fold])
+        for fold in range(_FOLDS)
+    ]
+    return [logistic(tables[at % _FOLDS], row["features"]) for at, row in enumerate(rows)]
+
+
+def _share(row: Row, judgement: str) -> float:
+    """The share of the readers who judged an answer so."""
+    return sum(each == judgement for each in row["judged"]) / len(row["judged"])
+
+
+def _threshold(scores: Sequence[float], rows: Sequence[Row]) -> float:
+    """The lowest score above which enough answers are right and few misleading; 1.01 if none is."""
+    order = sorted(range(len(rows)), key=lambda at: -scores[at])
+    right = misleading = 0.0
+    lowest = 1.01
+    for count, at in enumerate(order, 1):
+        right += _share(rows[at], "right")
+        misleading += _share(rows[at], "misleading")
+        if count >= _LEAST and right >= RIGHT * count and misleading <= MISLEADING * count:
+            lowest = scores[at]
+    return round(lowest, 3)
+
+
+def _figures(
+    name: str, rows: Sequence[Row], scores: Sequence[float], threshold: float
+) -> dict[str, metrics.Figure]:
+    shown = [row for row, score in zip(rows, scores, strict=True) if score >= threshold]
+    figures = {
+        f"{name}: shown": metrics.mean([float(score >= threshold) for score in scores]),
+        f"{name}: right, all": metrics.mean([_share(row, "right") for row in rows]),
+    }
+    if shown:
+        for judgement in ("right", "partly", "wrong", "misleading"):
+            shares = [_share(row, judgement) for row in shown]
+            figures[f"{name}: {judgement}, shown"] = metrics.mean(shares)
+    return figures

@@ -1,0 +1,62 @@
+"""How likely it is that what a model says is right, from what is known at no extra cost.
+
+The weights are fitted for each model on answers that were judged, by `stickler eval calibrate
+--judged`; the table is answer_confidence.json. Below a model's threshold its sentences are shown
+only if they are asked for.
+"""
+
+import json
+import math
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from qa.answer import Answer
+from qa.confidence import logistic
+
+WEIGHTS = Path(__file__).with_name("answer_confidence.json")
+_COUNT = re.compile(r"\bhow (?:many|much)\b", re.IGNORECASE)
+_DEFINITION = re.compile(r"\bwhat(?:['’]s| is| are| does| do| counts)\b", re.IGNORECASE)
+_EDGE = 0.01  # how near to certain a probability is taken to be at most
+
+
+class AnswerConfidence(NamedTuple):
+    right: float | None  # None for a model whose answers nobody judged
+    enough: bool  # False: the sentences are not shown unasked
+
+
+def features(answer: Answer) -> dict[str, float]:
+    """What tells a right answer of a model from a wrong one."""
+    said = answer.generated.count("].") + answer.unsupported
+    first = next((citation.number for citation in answer.cited), None)
+    return {
+        "verdict": _log_odds(answer.verdict_confidence or 0.5),
+        "open": float(answer.verdict_confidence is None),
+        "count": float(bool(_COUNT.search(answer.question))),
+        "definition": float(bool(_DEFINITION.search(answer.question))),
+        "likely": answer.mean_logprob or 0.0,
+        "supported": 1 - answer.unsupported / said if said else 0.0,
+        "found": _log_odds(answer.confidence),
+        "first": float(f"[{first}]" in answer.raw),
+    }
+
+
+def judge(answer: Answer) -> AnswerConfidence:
+    """How likely the model's sentences are right, and whether that is enough to show them."""
+    table = _tables().get(answer.model)
+    if table is None:
+        return AnswerConfidence(None, answer.verdict != "unclear")
+    right = logistic(table, features(answer))
+    return AnswerConfidence(round(right, 3), right >= table["threshold"])
+
+
+def _log_odds(probability: float) -> float:
+    inside = min(max(probability, _EDGE), 1 - _EDGE)
+    return math.log(inside / (1 - inside))
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    tables: dict[str, Any] = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    return tables
