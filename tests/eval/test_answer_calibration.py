@@ -1,0 +1,57 @@
+"""The fit on judged answers: what separates right from wrong is found, the threshold holds."""
+
+import json
+import random
+
+import pytest
+
+from eval import answer_calibration
+from qa.confidence import logistic
+
+
+def rows(count, right_share):
+    """Answers that are right where they are likely, but for some; the other figure says nothing."""
+    rng = random.Random(5)
+    for at in range(count):
+        good = rng.random() < right_share
+        likely = rng.gauss(1.0 if good else -1.0, 0.6)
+        judged = ["right" if good else rng.choice(["wrong", "misleading"])] * 2
+        features = {"likely": likely, "open": rng.random()}
+        kind = "dev" if at % 5 == 0 else "calibration"
+        yield {"id": f"a{at}", "set": kind, "features": features, "judged": judged}
+
+
+@pytest.fixture
+def fit(tmp_path, monkeypatch):
+    weights = tmp_path / "answer_confidence.json"
+    weights.write_text('{"another": {}}')
+    monkeypatch.setattr(answer_calibration, "WEIGHTS", weights)
+
+    def run(judged):
+        path = tmp_path / "judged.jsonl"
+        path.write_text("\n".join(map(json.dumps, judged)))
+        return answer_calibration.fit("small", path), json.loads(weights.read_text())
+
+    return run
+
+
+def test_answers_above_the_threshold_are_right_often_enough(fit):
+    figures, tables = fit(list(rows(400, 0.5)))
+    assert set(tables) == {"another", "small"}
+    table = tables["small"]
+    assert logistic(table, {"likely": 2.0, "open": 0.5}) > 0.9
+    assert abs(table["features"]["open"]) < abs(table["features"]["likely"])
+    assert figures["calibration: right, all"].value == pytest.approx(0.5, abs=0.06)
+    assert figures["calibration: right, shown"].value >= answer_calibration.RIGHT
+    assert figures["calibration: misleading, shown"].value <= answer_calibration.MISLEADING
+    assert 0.3 < figures["dev: shown"].value < 0.7
+    assert figures["readers agree"].value == 1
+
+
+def test_where_nothing_tells_right_from_wrong_nothing_is_shown(fit):
+    judged = list(rows(200, 0.4))
+    for row in judged:
+        row["features"]["likely"] = 1.0 + len(row["id"]) / 100
+    figures, tables = fit(judged)
+    assert tables["small"]["threshold"] > 1
+    assert figures["calibration: shown"].value == 0
