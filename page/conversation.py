@@ -11,7 +11,7 @@ from page.transcript import MAX_COMMENT, Turn, as_text, describe_model
 from qa.answer import Answer
 from qa.answer_cache import FROM_CACHE
 from qa.citations import Citation
-from qa.compose import ADD_RULES, UNCLEAR
+from qa.compose import ADD_RULES, DEPENDS, UNCLEAR
 from qa.models import BOOK, NONE
 from qa.verdict import describe_confidence
 
@@ -89,6 +89,7 @@ def _render_reply(turn: Turn, place: int) -> str:
     return "".join(
         [
             _render_opening(turn.answer),
+            _render_open_condition(turn.answer, place),
             _render_citations(turn, place),
             _render_reading(turn.answer, place),
             _render_waiting(turn) if turn.running else "",
@@ -118,6 +119,22 @@ def _render_opening(answer: Answer) -> str:
     if answer.abstained:
         parts.append(_render_abstention(answer))
     return "".join(parts)
+
+
+def _render_open_condition(answer: Answer, place: int) -> str:
+    """What the answer depends on, and the rule for each side."""
+    condition = answer.open_condition
+    if condition is None:
+        return ""
+    rows = "".join(
+        f"<dt>{escape(each.side[0].upper() + each.side[1:])}</dt>"
+        f"<dd>{_card_link(each.number, place)} <q>{escape(each.quote)}</q></dd>"
+        for each in condition.branches
+    )
+    return (
+        f'<div class="depends"><p>{DEPENDS}: <b>{escape(condition.name)}</b></p>'
+        f"<dl>{rows}</dl></div>"
+    )
 
 
 def _render_reading(answer: Answer, place: int) -> str:

@@ -6,9 +6,10 @@ from typing import Any
 from index.hits import Hit
 from qa import models
 from qa.citations import Citation
+from qa.open_condition import OpenCondition
 from qa.verdict import Value
 
-VERSION = 2  # 2: verdict_confidence, yes_probability, generated; a verdict may be unclear
+VERSION = 3  # 3: open_condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Answer:
     abstained: bool = False
     reason: str | None = None  # why it abstained, or why no model spoke
     confidence: float = 1.0
+    open_condition: OpenCondition | None = None  # what it depends on; then no model is asked
     citations: tuple[Citation, ...] = ()
     hits: tuple[Hit, ...] = ()
     model: str = models.BOOK
@@ -50,6 +52,7 @@ class Answer:
         return {
             "version": VERSION,
             **plain,
+            "open_condition": self.open_condition and asdict(self.open_condition),
             "citations": [asdict(citation) for citation in self.citations],
             "hits": [hit.to_json() for hit in self.hits],
         }
