@@ -31,7 +31,7 @@ _VOTES = {"up": "Noted as right. Thank you.", "down": "Noted as wrong. Thank you
 HISTORY = (
     '<details class="past"><summary>History</summary><div><p class="quiet">What was asked in this '
     'browser. It is kept here only.</p><label class="unseen" for="past-find">Search the history'
-    '</label><input id="past-find" type="search" placeholder="Search"><ol></ol>'
+    '</label><input id="past-find" type="search" placeholder="Search"><div class="talks"></div>'
     '<p class="quiet past-none" role="status"></p>'
     '<button type="button" class="past-all" hidden>Delete all</button></div></details>'
 )

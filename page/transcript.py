@@ -42,6 +42,17 @@ def earlier_questions(turns: Sequence[Turn]) -> list[str]:
     return [t.answer.standalone_question or t.question for t in turns if t.answer is not None]
 
 
+def questions_to_resume(asked: Any) -> list[tuple[str, str]]:
+    """The questions of a conversation that a browser kept, each with its edition, if it has one.
+
+    SticklerError for what is no such list.
+    """
+    try:
+        return [(str(each["question"]), str(each["edition"])) for each in asked[-MAX_TURNS:]]
+    except (TypeError, KeyError):
+        raise SticklerError("This conversation cannot be read: start a new one.") from None
+
+
 def describe_model(name: str) -> str:
     """What answered, for people."""
     names = {BOOK: "looked up in the book", NONE: "no language model"}
