@@ -159,7 +159,13 @@ def _render_reading(answer: Answer, place: int) -> str:
 
 def _render_citations(turn: Turn, place: int) -> str:
     cited = turn.answer.cited if turn.answer else []
-    rows = "".join(_render_citation(each, place, each.number in turn.changed) for each in cited)
+    condition = turn.answer.open_condition if turn.answer else None
+    quoted = {each.quote for each in condition.branches} if condition else set()
+    rows = "".join(
+        _render_citation(each, place, each.number in turn.changed)
+        for each in cited
+        if each.quote not in quoted or each.number in turn.changed
+    )
     return f'<ol class="cited">{rows}</ol>' if rows else ""
 
 

@@ -9,7 +9,7 @@ from qa.citations import Citation
 from qa.open_condition import OpenCondition
 from qa.verdict import Value
 
-VERSION = 3  # 3: open_condition
+VERSION = 3  # 3: open_condition; 2: verdict_confidence, yes_probability, generated, unclear
 
 
 @dataclass(frozen=True, slots=True)

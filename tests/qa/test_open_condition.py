@@ -98,6 +98,8 @@ def test_it_is_shown_saved_and_kept(plain):
         assert compose.DEPENDS in text
         assert "If it is dealt to a player" in text
     assert 'data-cite="702.90b"' in shown
+    for branch in first.open_condition.branches:
+        assert shown.partition("data-copy")[0].count(branch.quote) == 1
     assert compose.DEPENDS not in as_text(replace(first, open_condition=None))
 
 
