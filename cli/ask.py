@@ -113,6 +113,8 @@ def _print_answer(answer: "Answer", unsure_too: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from qa.compose import branches
+
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
     if answer.standalone_question:
         console.print(Text(f"Understood as: {answer.standalone_question}", "dim"))
@@ -124,6 +126,8 @@ def _print_answer(answer: "Answer", unsure_too: bool) -> None:
         for piece in _rule_text(citation).wrap(console, console.width - 2):
             piece.rstrip()
             console.print(Text.assemble("  ", piece))
+    if answer.open_condition:
+        console.print(Text(branches(answer.open_condition)))
     if answer.verdict or (answer.generated and (unsure_too or not answer.unsure)):
         console.print(_reading(answer, unsure_too))
     for line in _small_print(answer):

@@ -51,7 +51,7 @@ def build(shared: Shared) -> AskTab:
                     html(elem_id="offer"),
                     gr.Button("Get the whole rules", size="sm", min_width=160, visible=False),
                 )
-            events = ("starter", "cite", "vote")
+            events = ("starter", "cite", "vote", "resume")
             conversation = live_html("conversation", render_conversation([]), events)
             with gr.Row(elem_classes="asking"):
                 question = gr.Textbox(
@@ -98,6 +98,12 @@ def build(shared: Shared) -> AskTab:
             yield {turns: now, conversation: render_conversation(now)}
         yield {send: gr.Button(visible=True), stop: gr.Button(visible=False)}
 
+    def choose_edition(name: str) -> Iterator[dict[Any, Any]]:
+        """What is asked next is asked there too."""
+        editions = [CURRENT, *service.resources.book.editions]
+        if name in editions:
+            yield {shared.edition: gr.Dropdown(choices=editions, value=name)}
+
     def ask(
         asked: str, so_far: list[Turn], model: str, edition: str, max_citations: int,
         show_generated: bool, request: gr.Request,
@@ -112,6 +118,22 @@ def build(shared: Shared) -> AskTab:
         chosen = (model, edition, max_citations, show_generated)
         yield from answer(str(event.question), so_far, chosen, str(request.session_hash))
 
+    def resume(
+        model: str, edition: str, max_citations: int, show_generated: bool,
+        request: gr.Request, event: gr.EventData,
+    ) -> Iterator[dict[Any, Any]]:  # fmt: skip
+        now: list[Turn] = []
+        with gradio_errors():
+            kept = transcript.questions_to_resume(event.asked)
+        for asked, own in kept:
+            yield from choose_edition(own)
+            chosen = (model, own or edition, max_citations, show_generated)
+            for changes in answer(asked, now, chosen, str(request.session_hash)):
+                now = changes.get(turns, now)
+                yield changes
+            if now and now[-1].stopped:
+                return
+
     def open_link(
         so_far: list[Turn], model: str, edition: str, max_citations: int, show_generated: bool,
         request: gr.Request,
@@ -120,9 +142,8 @@ def build(shared: Shared) -> AskTab:
         link = answer_link.read(
             given.get("ask", ""), given.get("edition") or edition, given.get("cites", "")
         )
-        editions = [CURRENT, *service.resources.book.editions]
-        if link.question.strip() and link.edition in editions:  # what is asked next is asked there
-            yield {shared.edition: gr.Dropdown(choices=editions, value=link.edition)}
+        if link.question.strip():
+            yield from choose_edition(link.edition)
         chosen = (model, link.edition, max_citations, show_generated)
         yield from answer(link.question, so_far, chosen, str(request.session_hash), link.cites)
 
@@ -145,6 +166,8 @@ def build(shared: Shared) -> AskTab:
     options: Any = {**EVENT, "concurrency_limit": AT_ONCE}
     gr.on([question.submit, send.click], ask, [question, *inputs], outputs, **options)
     conversation.starter(ask_starter, inputs, outputs, **options)
+    with_edition = [*outputs, shared.edition]
+    conversation.resume(resume, shared.settings, with_edition, **options)
     conversation.cite(show_evidence, turns, evidence, **QUICK)
     conversation.vote(vote, turns, [turns, conversation], **QUICK)
     stop.click(halt, **QUICK)
@@ -160,4 +183,4 @@ def build(shared: Shared) -> AskTab:
         button.click(export, turns, saved, **QUICK).then(
             None, saved, js=f"(text) => {{ stickler.save('{name}', text); }}"
         )
-    return AskTab(offer, open_link, inputs, [*outputs, shared.edition])
+    return AskTab(offer, open_link, inputs, with_edition)

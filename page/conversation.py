@@ -11,7 +11,7 @@ from page.transcript import MAX_COMMENT, Turn, as_text, describe_model
 from qa.answer import Answer
 from qa.answer_cache import FROM_CACHE
 from qa.citations import Citation
-from qa.compose import ADD_RULES
+from qa.compose import ADD_RULES, DEPENDS
 from qa.models import BOOK, NONE
 from qa.verdict import describe_confidence
 
@@ -31,7 +31,7 @@ _VOTES = {"up": "Noted as right. Thank you.", "down": "Noted as wrong. Thank you
 HISTORY = (
     '<details class="past"><summary>History</summary><div><p class="quiet">What was asked in this '
     'browser. It is kept here only.</p><label class="unseen" for="past-find">Search the history'
-    '</label><input id="past-find" type="search" placeholder="Search"><ol></ol>'
+    '</label><input id="past-find" type="search" placeholder="Search"><div class="talks"></div>'
     '<p class="quiet past-none" role="status"></p>'
     '<button type="button" class="past-all" hidden>Delete all</button></div></details>'
 )
@@ -89,6 +89,7 @@ def _render_reply(turn: Turn, place: int) -> str:
     return "".join(
         [
             _render_opening(turn.answer),
+            _render_open_condition(turn.answer, place),
             _render_citations(turn, place),
             _render_reading(turn.answer, place),
             _render_waiting(turn) if turn.running else "",
@@ -120,6 +121,22 @@ def _render_opening(answer: Answer) -> str:
     return "".join(parts)
 
 
+def _render_open_condition(answer: Answer, place: int) -> str:
+    """What the answer depends on, and the rule for each side."""
+    condition = answer.open_condition
+    if condition is None:
+        return ""
+    rows = "".join(
+        f"<dt>{escape(each.side[0].upper() + each.side[1:])}</dt>"
+        f"<dd>{_card_link(each.number, place)} <q>{escape(each.quote)}</q></dd>"
+        for each in condition.branches
+    )
+    return (
+        f'<div class="depends"><p>{DEPENDS}: <b>{escape(condition.name)}</b></p>'
+        f"<dl>{rows}</dl></div>"
+    )
+
+
 def _render_reading(answer: Answer, place: int) -> str:
     """What the model makes of the rules, marked as its own: verdict, how sure, sentences."""
     if not (answer.verdict or answer.generated):
@@ -142,7 +159,13 @@ def _render_reading(answer: Answer, place: int) -> str:
 
 def _render_citations(turn: Turn, place: int) -> str:
     cited = turn.answer.cited if turn.answer else []
-    rows = "".join(_render_citation(each, place, each.number in turn.changed) for each in cited)
+    condition = turn.answer.open_condition if turn.answer else None
+    quoted = {each.quote for each in condition.branches} if condition else set()
+    rows = "".join(
+        _render_citation(each, place, each.number in turn.changed)
+        for each in cited
+        if each.quote not in quoted or each.number in turn.changed
+    )
     return f'<ol class="cited">{rows}</ol>' if rows else ""
 
 

@@ -46,6 +46,15 @@ window.stickler = window.stickler || (() => {
     parts.conversation.trigger("cite", { turn: Number(turn) });
   }
 
+  function resume(conversation) { // its questions are asked again; the cache knows the answers
+    if (document.querySelector(".conversation[aria-busy]")) {
+      say("An answer is being written: stop it first.");
+      return;
+    }
+    remembered.clear();
+    parts.conversation.trigger("resume", { asked: window.sticklerHistory.resume(conversation) });
+  }
+
   async function copy(text, button) {
     let done = true;
     try {
@@ -141,6 +150,7 @@ window.stickler = window.stickler || (() => {
     else if ("copy" in data) copy(data.copy, target);
     else if (data.address) copy(new URL(data.address, window.location.href).href, target);
     else if (data.vote) vote(target);
+    else if (data.resume) resume(data.resume);
     else if (data.open || (data.rule && !IN_PLACE.has(name))) {
       quietly = target.tagName === "SUMMARY"; // it unfolds, and the page follows beside it
       if (!quietly) event.preventDefault();
@@ -175,8 +185,11 @@ window.stickler = window.stickler || (() => {
     conversation(element) {
       const log = element.querySelector(".conversation[role=log]");
       forgetLink(log ? log.querySelectorAll(".turn").length : 0);
-      if (!log) remembered.clear(); // a new conversation
-      else remember(log.lastElementChild);
+      if (log) remember(log.lastElementChild);
+      else {
+        remembered.clear();
+        window.sticklerHistory.begin();
+      }
       const last = log?.lastElementChild;
       if (!last || last.dataset.seen === last.className + log.childElementCount) return;
       last.dataset.seen = last.className + log.childElementCount;

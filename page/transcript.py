@@ -11,7 +11,7 @@ from index.errors import SticklerError
 from index.rulebook import marked
 from qa.answer import Answer
 from qa.citations import Citation
-from qa.compose import reading
+from qa.compose import branches, reading
 from qa.models import BOOK, NONE
 
 MAX_TURNS = 30  # of a conversation; older ones are dropped
@@ -42,6 +42,17 @@ def earlier_questions(turns: Sequence[Turn]) -> list[str]:
     return [t.answer.standalone_question or t.question for t in turns if t.answer is not None]
 
 
+def questions_to_resume(asked: Any) -> list[tuple[str, str]]:
+    """The questions of a conversation that a browser kept, each with its edition, if it has one.
+
+    SticklerError for what is no such list.
+    """
+    try:
+        return [(str(each["question"]), str(each["edition"])) for each in asked[-MAX_TURNS:]]
+    except (TypeError, KeyError):
+        raise SticklerError("This conversation cannot be read: start a new one.") from None
+
+
 def describe_model(name: str) -> str:
     """What answered, for people."""
     names = {BOOK: "looked up in the book", NONE: "no language model"}
@@ -56,8 +67,8 @@ def as_text(answer: Answer) -> str:
     for citation in answer.cited:
         text = marked(citation.text, citation.truncated)
         lines.append(f"{_title(citation)} [{citation.edition}]: {text}")
-    if reading := _reading(answer):
-        lines += ["", reading]
+    for part in (branches(answer.open_condition), _reading(answer)):
+        lines += ["", part] if part else []
     return "\n".join([*lines, "", _provenance(answer)])
 
 
@@ -75,6 +86,8 @@ def as_markdown(turns: Sequence[Turn]) -> str:
             quote = _escape_line(citation.quote)
             bold = text if quote == text else text.replace(quote, f"**{quote}**", 1)
             parts.append(f"**{_title(citation)}** ({citation.edition})\n> {bold}")
+        for line in branches(answer.open_condition).splitlines():
+            parts.append(_escape_line(line))
         if reading := _reading(answer):
             parts.append(_escape_line(reading))
         parts.append(f"*{_provenance(answer)}*")

@@ -6,9 +6,10 @@ from typing import Any
 from index.hits import Hit
 from qa import models
 from qa.citations import Citation
+from qa.open_condition import OpenCondition
 from qa.verdict import Value
 
-VERSION = 3  # 3: generated_confidence, unsure, mean_logprob
+VERSION = 3  # 3: open_condition, generated_confidence, unsure, mean_logprob
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Answer:
     abstained: bool = False
     reason: str | None = None  # why it abstained, or why no model spoke
     confidence: float = 1.0
+    open_condition: OpenCondition | None = None  # what it depends on; then no model is asked
     citations: tuple[Citation, ...] = ()
     hits: tuple[Hit, ...] = ()
     model: str = models.BOOK
@@ -53,6 +55,7 @@ class Answer:
         return {
             "version": VERSION,
             **plain,
+            "open_condition": self.open_condition and asdict(self.open_condition),
             "citations": [asdict(citation) for citation in self.citations],
             "hits": [hit.to_json() for hit in self.hits],
         }

@@ -33,6 +33,7 @@ from qa.assistant import Assistant
 from qa.citations import Citation
 from qa.conversation import standalone
 from qa.models import BOOK, NONE
+from qa.open_condition import Branch, OpenCondition
 from qa.settings import Settings
 from qa.timing import Stopwatch
 
@@ -223,12 +224,20 @@ def _unpacked(value: bytes, question: str, understood: str | None) -> Answer:
     asked = {"question": question, "standalone_question": understood}
     citations = tuple(_citation(each) for each in fields["citations"])
     hits = tuple(_hit(each) for each in fields["hits"])
-    return Answer(**{**fields, **asked, "citations": citations, "hits": hits})
+    condition = _open_condition(fields["open_condition"])
+    found = {"citations": citations, "hits": hits, "open_condition": condition}
+    return Answer(**{**fields, **asked, **found})
 
 
 def _citation(fields: dict[str, Any]) -> Citation:
     span = fields["span"]
     return Citation(**{**fields, "span": tuple(span) if span else None})
+
+
+def _open_condition(fields: dict[str, Any] | None) -> OpenCondition | None:
+    if fields is None:
+        return None
+    return OpenCondition(fields["name"], tuple(Branch(**each) for each in fields["branches"]))
 
 
 def _hit(fields: dict[str, Any]) -> Hit:

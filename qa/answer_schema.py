@@ -17,13 +17,14 @@ def answer_schema() -> dict[str, Any]:
 
     made = TypeAdapter(Answer).json_schema(mode="serialization")
     parts = made["$defs"]
+    nested = ("Branch", "Citation", "OpenCondition")
     fields = {**parts.pop("Passage")["properties"], **parts["Hit"]["properties"]}
     version = {"const": VERSION, "description": "Raised when these fields change."}
     return {
         "$schema": _DIALECT,
         **_closed("Answer", made, {"version": version, **made["properties"]}),
         "$defs": {
-            "Citation": _closed("Citation", parts["Citation"], parts["Citation"]["properties"]),
+            **{name: _closed(name, parts[name], parts[name]["properties"]) for name in nested},
             "Hit": _closed("Hit", parts["Hit"], {name: fields[name] for name in _HIT}),
         },
     }

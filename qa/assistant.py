@@ -18,7 +18,16 @@ from typing import NamedTuple
 from index.errors import SticklerError
 from index.hits import Hit, SearchResult
 from index.rulebook import Edition, Rule
-from qa import answer_confidence, citations, compose, lookup, models, support, verdict
+from qa import (
+    answer_confidence,
+    citations,
+    compose,
+    lookup,
+    models,
+    open_condition,
+    support,
+    verdict,
+)
 from qa.answer import Answer
 from qa.confidence import Confidence, confidence
 from qa.conversation import standalone
@@ -40,8 +49,13 @@ class Draft(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """True where a model may add to it: no refusal, and not read out of the book."""
-        return not self.answer.abstained and bool(self.rules)
+        """True where a model may add to it.
+
+        Not to a refusal, to what is read out of the book, or where it would have to guess what the
+        question leaves open.
+        """
+        settled = not self.answer.abstained and self.answer.open_condition is None
+        return settled and bool(self.rules)
 
 
 class Assistant:
@@ -252,8 +266,13 @@ class Assistant:
             )
             if sure.enough and rules[place]:
                 text, cited = compose.quoted(rules[place], quotes[place])
+                left_open = self._open_condition(answer, rules[place])
                 answer = replace(
-                    answer, text=text, citations=cited, confidence=round(sure.found, 3)
+                    answer,
+                    text="\n".join(filter(None, [text, compose.branches(left_open)])),
+                    citations=cited,
+                    confidence=round(sure.found, 3),
+                    open_condition=left_open,
                 )
             else:
                 text, reason = compose.abstained(rules[place], neighbour, self.edition)
@@ -323,6 +342,14 @@ class Assistant:
         out_of_scope = self.resources.out_of_scope(self.settings.edition)
         neighbour = out_of_scope.nearest(result.evidence.vector)
         return confidence(result.hits, result.evidence, neighbour), neighbour
+
+    def _open_condition(
+        self, answer: Answer, cited: Sequence[Rule]
+    ) -> open_condition.OpenCondition | None:
+        by_number = self.edition.by_number
+        found = [by_number[h.passage.number] for h in answer.hits if h.passage.number in by_number]
+        asked = answer.standalone_question or answer.question
+        return open_condition.find(asked, found, len(cited))
 
     def _rules_to_cite(self, hits: Sequence[Hit]) -> list[Rule]:
         """The best rules themselves."""

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from index.rulebook import Edition, Rule, marked
 from qa import citations, support
 from qa.citations import Citation
+from qa.open_condition import OpenCondition
 from qa.out_of_scope import Neighbour
 
 ABSTAINED = "The loaded rules do not settle this."
 ADD_RULES = "Add the full rules to have it answered."
+DEPENDS = "It depends on what the question leaves open"
 
 
 def quoted(rules: Sequence[Rule], quotes: Sequence[str]) -> tuple[str, tuple[Citation, ...]]:
@@ -23,6 +25,15 @@ def quoted(rules: Sequence[Rule], quotes: Sequence[str]) -> tuple[str, tuple[Cit
         lines.append(line)
         at += len(line) + 1
     return "\n".join(lines), tuple(cited)
+
+
+def branches(condition: OpenCondition | None) -> str:
+    """What an answer depends on, and the rule for each side; nothing where nothing is open."""
+    if condition is None:
+        return ""
+    lines = [f"{each.side}, {each.number}: “{each.quote}”" for each in condition.branches]
+    lines = [line[0].upper() + line[1:] for line in lines]
+    return "\n".join([f"{DEPENDS}: {condition.name}.", *lines])
 
 
 def abstained(rules: Sequence[Rule], neighbour: Neighbour, book: Edition) -> tuple[str, str]:

@@ -58,6 +58,14 @@ def test_an_answer_sets_the_decisive_sentence_off(stickler, shared_search):
     assert HOW_TO_ADD not in words
 
 
+def test_an_answer_that_depends_on_what_is_left_open_has_both_sides(stickler, shared_search):
+    code, out, _ = stickler("ask", "--model", "none", "Is infect damage counted as normal damage?")
+    words = " ".join(out.split())
+    assert code == 0
+    assert "leaves open: damage to a creature or a player. If it is dealt to a player," in words
+    assert "If it is dealt to a creature, 702.90c: “Damage dealt to a creature by" in words
+
+
 def test_a_rule_that_is_cited_whole_has_no_quotation_marks_added(stickler):
     assert "“" not in stickler("ask", "702.3b")[1]
 

@@ -32,6 +32,16 @@ def test_the_markdown_marks_the_decisive_sentence_and_nothing_turns_into_a_list(
     assert "**702.17b Reach** (2024-03-08)" in text
 
 
+def test_a_conversation_is_resumed_from_its_questions_only():
+    kept = [{"question": f"{at}?", "edition": "current", "more": 1} for at in range(40)]
+    resumed = transcript.questions_to_resume(kept)
+    assert resumed[-1] == ("39?", "current")
+    assert len(resumed) == transcript.MAX_TURNS
+    for damaged in (None, 1, {}, "x", [1], [{"question": "x"}]):
+        with pytest.raises(SticklerError, match="start a new one"):
+            transcript.questions_to_resume(damaged)
+
+
 def test_nothing_in_a_question_is_markdown_or_html():
     asked = Answer("# *all* <b>\n1. x [y](z)", "current", "", text="none")
     line = transcript.as_markdown([Turn("?", asked)]).splitlines()[2]

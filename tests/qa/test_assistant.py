@@ -127,7 +127,7 @@ def test_an_answer_as_json_has_the_contracts_names(plain):
             "edition",
             "model",
         ),
-        *("settings", "timings", "unsupported"),
+        *("settings", "timings", "unsupported", "open_condition"),
     }
     assert (found["version"], found["id"], found["edition"]) == (3, "q1", "current")
     assert set(found["citations"][0]) == {

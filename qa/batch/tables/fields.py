@@ -54,6 +54,7 @@ OWN = {
     "abstained": "bool",
     "reason": "text",
     "confidence": "float",
+    "open_condition": "text",
     "citations": "text",
     "hits": "text",
     "edition": "text",
