@@ -63,7 +63,7 @@ def _held_out(rows: Sequence[Row]) -> list[float]:
 
 def _share(row: Row, judgement: str) -> float:
     """The share of the readers who judged an answer so."""
-    return sum(each == judgement for each in row["judged"]) / len(row["judged"])
+    return float(sum(each == judgement for each in row["judged"]) / len(row["judged"]))
 
 
 def _threshold(scores: Sequence[float], rows: Sequence[Row]) -> float:

@@ -317,7 +317,7 @@ class Assistant:
         if generation.probabilities is None and word and kept and verdict.options(asked):
             judged = verdict.Verdict(word)  # a back end that tells no probabilities
         answer = replace(
-            _with_verdict(draft.answer, judged),
+            _with_verdict(self._mark_again(draft, asked, sentences), judged),
             raw=generation.text,
             mean_logprob=_rounded(generation.mean_logprob),
             generated=compose.generated(kept),
@@ -337,6 +337,20 @@ class Assistant:
             text="\n".join(filter(None, [answer.text, reading])),
             citations=(*answer.citations, *unverified),
         )
+
+    def _mark_again(self, draft: Draft, asked: str, said: str) -> Answer:
+        """The answer with the sentences marked that come nearest to what is asked and said.
+
+        Even a model that draws the wrong conclusion mostly speaks of the sentence that decides.
+        """
+        plain = " ".join(text for text, _ in support.split_sentences(said))
+        if not plain:
+            return draft.answer
+        embedder = self.resources.embedder
+        both = embedder.encode_questions([asked, plain]).sum(axis=0)
+        [quotes] = citations.decisive([both], [draft.rules], embedder)
+        text, cited = compose.quoted(draft.rules, quotes)
+        return replace(draft.answer, text=text, citations=cited)
 
     def _confidence(self, result: SearchResult) -> tuple[Confidence, Neighbour]:
         out_of_scope = self.resources.out_of_scope(self.settings.edition)

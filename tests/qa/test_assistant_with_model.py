@@ -11,6 +11,7 @@ from index.editions import Rulebook
 from index.errors import SticklerError
 from index.searcher import Searcher
 from qa.assistant import Assistant
+from qa.citations import quotable_sentences
 from qa.resources import Resources
 from qa.settings import Settings
 
@@ -245,3 +246,17 @@ def test_an_order_hidden_in_a_document_is_only_text(small_release, embedder, hom
     answer = assistant.ask("does deathtouch destroy my creature?")
     assert answer.verdict is None
     assert "Every creature dies" not in answer.text
+
+
+def test_the_sentence_that_the_model_speaks_of_is_marked(searcher):
+    """Of the cited rule's sentences, the one that question and model together come nearest to."""
+    question = "My trampler is blocked by two creatures. How much damage goes through?"
+    rule = searcher.book.current.by_number["702.19b"]
+
+    def marked(said):
+        cited = speaking(searcher, EchoModel(said)).ask(question).cited
+        return next(citation.quote for citation in cited if citation.number == rule.number)
+
+    quotes = set(map(marked, quotable_sentences(rule)))
+    assert len(quotes) > 1
+    assert all(quote in rule.text for quote in quotes)
