@@ -108,7 +108,8 @@ def _answer(
 def _print_answer(answer: "Answer", unsure_too: bool) -> None:
     """Print the cited rules, the decisive sentence of each set off, and all else dimmed below.
 
-    `unsure_too` prints what the model says even where it is unsure.
+    What the model says leads where it is sure. Where it is not, its verdict follows the rules, and
+    its sentences only if `unsure_too`.
     """
     from rich.console import Console
     from rich.text import Text
@@ -118,6 +119,8 @@ def _print_answer(answer: "Answer", unsure_too: bool) -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
     if answer.standalone_question:
         console.print(Text(f"Understood as: {answer.standalone_question}", "dim"))
+    if answer.sure:
+        console.print(_reading(answer, unsure_too))
     if not answer.cited:
         console.print(Text(answer.text))
     for citation in answer.cited:
@@ -128,7 +131,7 @@ def _print_answer(answer: "Answer", unsure_too: bool) -> None:
             console.print(Text.assemble("  ", piece))
     if answer.open_condition:
         console.print(Text(branches(answer.open_condition)))
-    if answer.verdict or (answer.generated and (unsure_too or not answer.unsure)):
+    if not answer.sure and (answer.verdict or (answer.generated and unsure_too)):
         console.print(_reading(answer, unsure_too))
     for line in _small_print(answer):
         console.print(Text(line, "dim"))

@@ -86,12 +86,12 @@ def _render_reply(turn: Turn, place: int) -> str:
         return f'<p class="failure" role="alert">{escape(turn.failure)}</p>'
     if turn.answer is None:
         return _render_waiting(turn)
+    cited, reading = _render_citations(turn, place), _render_reading(turn.answer, place)
     return "".join(
         [
             _render_opening(turn.answer),
             _render_open_condition(turn.answer, place),
-            _render_citations(turn, place),
-            _render_reading(turn.answer, place),
+            *([reading, cited] if turn.answer.sure else [cited, reading]),
             _render_waiting(turn) if turn.running else "",
             *(f'<p class="note">{escape(note)}</p>' for note in notes(turn)),
             "" if turn.running else _render_footer(turn.answer, turn.vote, place),

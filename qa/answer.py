@@ -46,6 +46,11 @@ class Answer:
         return [citation for citation in self.citations if citation.quote]
 
     @property
+    def sure(self) -> bool:
+        """True where what the model says may lead: a clear verdict, or sentences likely right."""
+        return self.verdict in ("yes", "no") or (bool(self.generated) and not self.unsure)
+
+    @property
     def unverified(self) -> list[str]:
         """The rule numbers that the model wrote by itself, not to be trusted."""
         return [citation.number for citation in self.citations if not citation.quote]

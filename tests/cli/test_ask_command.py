@@ -100,6 +100,18 @@ def test_sentences_of_the_model_are_shown_where_asked_for(stickler, monkeypatch,
     assert len(model.prompts) == 1
 
 
+def test_unsure_sentences_are_shown_only_where_asked_for(stickler, monkeypatch, searcher):
+    said = "a creature with flying can’t be blocked except by creatures with flying and/or reach."
+    model = EchoModel(f" {said}", probabilities={"Yes": 0.5, "No": 0.45})
+    resources = Resources(searcher=searcher, load_model=lambda name: model)
+    monkeypatch.setattr(qa.resources, "Resources", lambda *_, **__: resources)
+    plain = " ".join(stickler("ask", SETTLED, "--model", "fake")[1].split())
+    assert plain.index("702.17b Reach") < plain.index("As fake reads it: Unclear (53% for yes).")
+    assert "The rule says that" not in plain
+    asked_for = " ".join(stickler("ask", SETTLED, "--model", "fake", "--show-generated")[1].split())
+    assert "As fake reads it, though it is unsure: Unclear (53% for yes). The rule" in asked_for
+
+
 def test_search_and_model_are_loaded_early_unless_the_book_answers(stickler, loads):
     stickler("ask", "what is defender?", "--model", "fake")
     assert loads == []

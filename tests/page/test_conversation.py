@@ -37,6 +37,13 @@ def test_a_verdict_is_shown_as_such_and_none_is_not(answer):
     assert "verdict" not in render_conversation([Turn("?", answer)])
 
 
+def test_what_a_model_says_leads_where_it_is_sure_and_follows_where_it_is_not(answer):
+    sure = replace(answer, verdict="yes", generated="It can [702.17b].")
+    for one, leads in [(sure, True), (replace(sure, verdict="unclear", unsure=True), False)]:
+        shown = render_conversation([Turn("?", one)])
+        assert (shown.index('class="reading"') < shown.index('class="cited"')) == leads
+
+
 def test_what_a_model_says_is_folded_away_where_its_verdict_is_unclear(answer):
     sure = replace(answer, verdict="yes", generated="It can [702.17b].")
     assert "<details>" not in render_conversation([Turn("?", sure)])
