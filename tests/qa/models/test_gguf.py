@@ -70,13 +70,15 @@ def test_a_damaged_state_is_read_again(model):
 
 
 def test_a_stream_is_the_generated_answer_in_pieces(model):
-    pieces = streamed(model, PARIS)
+    *pieces, mean_logprob = streamed(model, PARIS)
     assert len(pieces) > 3
     assert "".join(pieces).strip() == text(model, PARIS)
+    assert -2 < mean_logprob < 0
 
 
 def test_an_answer_keeps_to_its_limit(model):
-    assert 0 < len(streamed(model, replace(LONG, limit=5))) <= 5
+    *pieces, _ = streamed(model, replace(LONG, limit=5))
+    assert 0 < len(pieces) <= 5
 
 
 def test_probabilities_come_first_and_decide_the_opening(model):
@@ -86,7 +88,7 @@ def test_probabilities_come_first_and_decide_the_opening(model):
         heard.append(probabilities)
         return "No."
 
-    probabilities, *pieces = streamed(model, Request(BLOCK, 12, ("Yes", "No"), opening))
+    probabilities, *pieces, _ = streamed(model, Request(BLOCK, 12, ("Yes", "No"), opening))
     assert heard == [probabilities]
     assert probabilities["Yes"] > probabilities["No"] > 0
     assert 0.5 < sum(probabilities.values()) <= 1.0001
