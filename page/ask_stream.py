@@ -1,5 +1,6 @@
 """A question put to the service, as a conversation whose last turn grows until it is answered."""
 
+import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -40,8 +41,7 @@ def ask_stream(
                 if isinstance(part, Waiting):
                     turn = replace(turn, waiting=part.message)
                 elif isinstance(part, Answer):
-                    reading = "writing" if part.verdict else "reading the rules"
-                    turn = replace(turn, answer=part, waiting=f"The model is {reading} …")
+                    turn = replace(turn, answer=part, waiting=_describe_work(service, part))
                 else:
                     turn = replace(turn, draft=turn.draft + part)
                     if time.monotonic() - shown < _PAUSE:
@@ -49,8 +49,19 @@ def ask_stream(
                 yield [*kept, turn]
                 shown = time.monotonic()
             turn = replace(turn, stopped=stop.is_set())
+            if turn.draft and turn.answer and not turn.stopped:
+                service.answer_seconds.append(turn.answer.timings["total_ms"] / 1000)
     except SticklerError as error:
         turn = replace(turn, failure=error.sentence(phrase))
     if turn.answer is None and not turn.failure:
         turn = replace(turn, failure="Stopped before there was an answer.")
     yield [*kept, replace(turn, waiting="")]
+
+
+def _describe_work(service: Service, answer: Answer) -> str:
+    """What the model is doing, and how long its answers have taken lately."""
+    work = f"The model is {'writing' if answer.verdict else 'reading the rules'} …"
+    if not service.answer_seconds:
+        return work
+    usual = max(1, round(statistics.median(service.answer_seconds)))
+    return f"{work} An answer usually takes {usual} second{'s' if usual > 1 else ''}."

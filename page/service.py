@@ -7,6 +7,7 @@ as long as it is being answered.
 import contextlib
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
@@ -31,6 +32,7 @@ from qa.resources import Resources
 from qa.settings import Settings
 
 _POLL = 0.2  # seconds between two looks at what is waited for
+_RECENT = 9  # answers of a model that tell how long one usually takes
 _LOADING = "Loading search"
 MIN_CITATIONS, MAX_CITATIONS = 2, 8  # one rule less is cited where the answer is clear
 
@@ -67,6 +69,7 @@ class Service:
         self.resources = resources or Resources(
             self.defaults.embedder, self._show_progress, self._fetch_and_load
         )
+        self.answer_seconds: deque[float] = deque(maxlen=_RECENT)  # of the model's last answers
         self._cache = AnswerCache(_print_note)
         self._loading = _LOADING
         self._fetching = ""  # how far a model is that is being fetched

@@ -1,7 +1,7 @@
 """A question as a turn that grows: waiting, draft, answer, or why there is none."""
 
 import pytest
-from fakes import FailingModel, SlowModel
+from fakes import EchoModel, FailingModel, SlowModel
 
 from index.errors import Action, Remedy, SticklerError
 from page.ask_stream import ask_stream
@@ -87,6 +87,22 @@ def test_a_visitor_who_leaves_frees_the_model(slow_service, model):
     assert model.ended.is_set()
     assert len(slow_service.queue_for(SLOW)) == 0
     assert ask(slow_service, Settings(model=NONE)).answer.cited
+
+
+def test_while_the_model_reads_it_is_said_how_long_that_usually_takes(searcher):
+    model = EchoModel("Creatures with reach can block creatures with flying.")
+    resources = Resources(searcher=searcher, load_model=lambda name: model)
+    service = Service(Settings(model="fake"), resources=resources)
+
+    def said(question):
+        turns = ask_stream(service, question, [], service.defaults, "me")
+        return {turn.waiting for (turn,) in turns}
+
+    assert "The model is reading the rules …" in said(FLYER)
+    assert len(service.answer_seconds) == 1
+    service.answer_seconds.extend([6.8, 7.4])
+    again = said("Can a creature with reach block a creature with flying?")
+    assert "The model is reading the rules … An answer usually takes 7 seconds." in again
 
 
 def test_the_second_waits_for_the_first_and_can_stop_waiting(slow_service):
