@@ -23,8 +23,12 @@ def best(*steps: Callable[[], object], rounds: int = 5) -> list[float]:
 
 
 def command(*words: str) -> None:
-    """Run a command to its end; what it prints is dropped, its failure is not."""
-    done = subprocess.run(words, capture_output=True, text=True)
+    """Run a command to its end; what it prints is dropped, its failure is not.
+
+    Bytecode is kept between runs, as where the command is installed.
+    """
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
     if done.returncode:
         raise SystemExit(f"{' '.join(words)[:200]} failed: {done.stderr}")
 

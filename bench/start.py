@@ -3,6 +3,7 @@
 Run as: python -m bench.start
 """
 
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -53,14 +54,20 @@ def light() -> None:
 def ask() -> None:
     """An answer without a language model, against loading the packaged embedding model."""
     with empty_home():
-        answer = (_STICKLER, "ask", "--model", "none", _QUESTION)
-        command(*answer)  # builds the index
+        numbers = itertools.count(1)
+
+        def answer() -> None:
+            """Each time another question, which the answer cache cannot know."""
+            question = f"{_QUESTION} ({next(numbers)})"
+            command(_STICKLER, "ask", "--model", "none", question)
+
+        answer()  # builds the index
         mine, raw = best(
-            lambda: command(*answer),
+            answer,
             lambda: command(sys.executable, "-c", _LOAD, str(Embedder(PLAIN).folder)),
         )
     reference = f"importing sentence-transformers and loading its model, {raw:.1f} s"
-    row("stickler ask --model none, second run", f"{mine:.1f} s", reference, mine / raw, "1.3")
+    row("stickler ask --model none, index built", f"{mine:.1f} s", reference, mine / raw, "1.3")
 
 
 def new_machine() -> None:
