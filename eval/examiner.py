@@ -11,7 +11,8 @@ from index import numbers
 from index.errors import SticklerError
 from qa import verdict
 from qa.answer import Answer
-from qa.assistant import Assistant, Draft
+from qa.assistant import Assistant
+from qa.draft import Draft
 from qa.models import Generation, Model, Request
 from qa.prompt import ShownRule, fill
 from qa.resources import Resources

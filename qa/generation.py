@@ -1,0 +1,111 @@
+"""How a language model is asked about a draft, and what of its words goes into the answer.
+
+The rules that it was shown decide: a sentence that none of them supports is counted, not kept. Its
+yes or no is a verdict, and in each cited rule the sentence is marked that it speaks of.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from index.embedder import Embedder
+from index.errors import SticklerError
+from index.rulebook import Edition, Rule
+from qa import answer_confidence, citations, compose, support, verdict
+from qa.answer import Answer
+from qa.draft import Draft
+from qa.models import Generation, Model, Request
+from qa.prompt import ShownRule, fill
+from qa.settings import Settings
+
+FAILED = "The language model failed: {}"
+
+
+def request(draft: Draft, settings: Settings, model: Model) -> tuple[Request, list[Rule]]:
+    """What is wanted of the model, and the rules that it is shown."""
+    offered = [ShownRule.of(rule) for rule in draft.rules[: settings.context_rules]]
+    prompt, shown = fill(draft.asked, offered, settings.prompt_tokens, model)
+    wanted = Request(
+        prompt,
+        settings.answer_tokens,
+        verdict.options(draft.asked),
+        lambda probabilities: verdict.opening(verdict.judge(probabilities, model.name)),
+        tuple(shown),
+    )
+    return wanted, [rule for rule in draft.rules if rule.number in shown]
+
+
+def generate(requests: Sequence[Request], model: Model) -> list[Generation | SticklerError]:
+    """What the model says to each request; where it fails on all together, one by one."""
+    try:
+        return [*model.generate(requests)]
+    except SticklerError as error:
+        if len(requests) == 1:
+            return [error]
+        return [said for each in requests for said in generate([each], model)]
+
+
+def with_verdict(answer: Answer, judged: verdict.Verdict | None) -> Answer:
+    """The answer with a verdict; as it is where there is none."""
+    if judged is None:
+        return answer
+    return replace(
+        answer,
+        verdict=judged.value,
+        verdict_confidence=judged.confidence,
+        yes_probability=_rounded(judged.yes),
+    )
+
+
+def with_generated(
+    draft: Draft,
+    generation: Generation,
+    shown: Sequence[Rule],
+    model: str,
+    edition: Edition,
+    embedder: Embedder,
+) -> Answer:
+    """The answer with what the model said, as far as the rules that it was shown support it."""
+    word, sentences = verdict.split(generation.text)
+    kept, unsupported = support.supported(sentences, draft.asked, shown, embedder)
+    judged = verdict.judge(generation.probabilities, model)
+    if generation.probabilities is None and word and kept and verdict.options(draft.asked):
+        judged = verdict.Verdict(word)  # a back end that tells no probabilities
+    answer = replace(
+        with_verdict(_marked_again(draft, sentences, embedder), judged),
+        raw=generation.text,
+        mean_logprob=_rounded(generation.mean_logprob),
+        generated=compose.generated(kept),
+        unsupported=unsupported,
+    )
+    right, enough = answer_confidence.judge(answer)
+    answer = replace(answer, generated_confidence=right, unsure=not enough)
+    reading = compose.reading(answer.verdict, answer.generated, answer.unsure)
+    unverified = citations.unverified(
+        generation.text,
+        [rule.number for rule in shown],
+        [hit.passage.number for hit in answer.hits],
+        edition,
+    )
+    return replace(
+        answer,
+        text="\n".join(filter(None, [answer.text, reading])),
+        citations=(*answer.citations, *unverified),
+    )
+
+
+def _marked_again(draft: Draft, said: str, embedder: Embedder) -> Answer:
+    """The answer with the sentences marked that come nearest to what is asked and said.
+
+    Even a model that draws the wrong conclusion mostly speaks of the sentence that decides.
+    """
+    plain = " ".join(text for text, _ in support.split_sentences(said))
+    if not plain:
+        return draft.answer
+    both = embedder.encode_questions([draft.asked, plain]).sum(axis=0)
+    [quotes] = citations.decisive([both], [draft.rules], embedder)
+    text, cited = compose.quoted(draft.rules, quotes)
+    return replace(draft.answer, text=text, citations=cited)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
