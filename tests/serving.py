@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from browser import launch as launch_browser
 from fakes import SlowModel
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from visitor import DESK, visit
 
 import app
 from index.searcher import Searcher
@@ -22,6 +23,14 @@ def shared_home(built_home: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     folder = tmp_path_factory.mktemp("page") / "stickler"
     shutil.copytree(built_home, folder, symlinks=True)
     return folder
+
+
+@pytest.fixture
+def in_shared_home(shared_home: Path) -> Iterator[None]:
+    """The test's data folder is the server's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STICKLER_HOME", str(shared_home))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -54,3 +63,27 @@ def browser() -> Iterator[Browser]:
         browser = launch_browser(playwright)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def outside() -> list[str]:
+    """The addresses elsewhere that a page asked for."""
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, url: str, outside: list[str]) -> Iterator[Page]:
+    """A page at a desk whose network is cut: nothing but the server can be reached."""
+    context = browser.new_context(viewport=DESK, accept_downloads=True)
+
+    def cut(route):
+        if route.request.url.startswith((url, "data:", "blob:")):
+            route.continue_()
+        else:
+            outside.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", cut)
+    with visit(context) as page:
+        yield page
+    assert outside == []

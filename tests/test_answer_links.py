@@ -1,7 +1,6 @@
 """Links to answers as people use them: copied, opened at a desk and on a phone, and hostile."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -9,15 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 from visitor import PHONE, REACH, ask, visit
 
 pytest_plugins = ["serving"]
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("in_shared_home")]
 HOSTILE = '<img src=x onerror="window.pwned=1"> ${window.pwned=2} "><script>pwned=3</script>&x=#y'
-
-
-@pytest.fixture(autouse=True)
-def home(shared_home: Path) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STICKLER_HOME", str(shared_home))
-        yield shared_home
 
 
 @pytest.fixture

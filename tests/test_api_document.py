@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from qa.settings import Settings
 pytest_plugins = ["serving"]
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.usefixtures("in_shared_home"),
     pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed"),
 ]
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "api.md"
@@ -32,13 +32,6 @@ FIRST_NUMBER = {
     "batch": lambda answers: answers[1]["citations"][0]["number"],
 }
 LOGIN, AFTER_LOGIN = (line for line in LINES if "cookies" in line)
-
-
-@pytest.fixture(autouse=True)
-def home(shared_home: Path) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STICKLER_HOME", str(shared_home))
-        yield shared_home
 
 
 def run(line: str, url: str, folder: Path) -> str:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,15 +24,8 @@ from qa.resources import Resources
 from qa.settings import Settings
 
 pytest_plugins = ["serving"]
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("in_shared_home")]
 REACH = "Can a creature with reach block my flyer?"
-
-
-@pytest.fixture(autouse=True)
-def home(shared_home: Path) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STICKLER_HOME", str(shared_home))
-        yield shared_home
 
 
 @pytest.fixture(scope="module")
@@ -123,18 +115,19 @@ def refused(url: str, path: str) -> int:
         return error.code
 
 
-def test_no_file_of_the_server_can_be_read(url, home):
-    (home / "secret.txt").write_text("secret", encoding="utf-8")
-    for path in ("/etc/passwd", "app.py", str(home / "secret.txt"), "page/style.css", "../x"):
+def test_no_file_of_the_server_can_be_read(url, shared_home):
+    secret = shared_home / "secret.txt"
+    secret.write_text("secret", encoding="utf-8")
+    for path in ("/etc/passwd", "app.py", str(secret), "page/style.css", "../x"):
         assert refused(url, f"gradio_api/file={path}") == 403
     assert refused(url, "gradio_api/file=https://example.com/") == 403
 
 
-def test_a_path_instead_of_an_upload_is_refused(url, client, home):
+def test_a_path_instead_of_an_upload_is_refused(url, client, shared_home):
     added = next(
         event["id"] for event in client.config["dependencies"] if event["api_name"] == "add"
     )
-    place = {"path": str(home / "secret.txt"), "meta": {"_type": "gradio.FileData"}}
+    place = {"path": str(shared_home / "secret.txt"), "meta": {"_type": "gradio.FileData"}}
     body = {"data": [place, "current"], "fn_index": added, "session_hash": "me"}
     post(url, "queue/join", body)
     with urllib.request.urlopen(f"{url}gradio_api/queue/data?session_hash=me") as stream:

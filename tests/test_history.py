@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -10,15 +9,8 @@ from playwright.sync_api import Browser, Page, expect
 from visitor import PHONE, REACH, ask, visit
 
 pytest_plugins = ["serving"]
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("in_shared_home")]
 HOSTILE = 'Can reach <img src=x onerror="window.pwned=1"> block ${window.pwned=2}?'
-
-
-@pytest.fixture(autouse=True)
-def home(shared_home: Path) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STICKLER_HOME", str(shared_home))
-        yield shared_home
 
 
 @pytest.fixture

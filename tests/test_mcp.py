@@ -6,7 +6,6 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,16 +23,9 @@ from mcp import ClientSession
 from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 
 pytest_plugins = ["serving"]
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("in_shared_home")]
 REACH = "Can a creature with reach block my flyer?"
 LOGIN = {"Authorization": f"Basic {base64.b64encode(b'ana:secret').decode()}"}
-
-
-@pytest.fixture(autouse=True)
-def home(shared_home: Path) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STICKLER_HOME", str(shared_home))
-        yield shared_home
 
 
 def serving(searcher, **more: Any) -> Iterator[str]:

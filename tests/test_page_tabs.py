@@ -8,11 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
-import test_page
-from axe_playwright_python.sync_playwright import Axe
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 from playwright.sync_api import Page, expect
+from visitor import PHONE, REACH, grave, opened
 
 from eval import items
 from eval.examiner import Examiner
@@ -21,9 +20,7 @@ from page import batch_jobs
 from page.middleware import MAX_UPLOAD
 
 pytest_plugins = ["serving"]
-pytestmark = pytest.mark.browser
-
-home, outside, page = test_page.home, test_page.outside, test_page.page
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("in_shared_home")]
 QUESTIONS = [item.question for item in items.dev()[:64]]
 WIDE = "[document.documentElement.scrollWidth, window.innerWidth]"
 
@@ -64,7 +61,7 @@ def chunks(monkeypatch: pytest.MonkeyPatch) -> Chunks:
 
 
 def tab(page: Page, url: str, name: str) -> Page:
-    test_page.opened(page, url).get_by_role("tab", name=name).click()
+    opened(page, url).get_by_role("tab", name=name).click()
     return page
 
 
@@ -79,19 +76,9 @@ def downloaded(page: Page, name: str) -> Path:
     return Path(saved.value.path())
 
 
-def grave(page: Page) -> list[tuple[str, str]]:
-    found = []
-    for dark in (False, True):
-        page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
-        for each in Axe().run(page).response["violations"]:
-            if each["impact"] in test_page.GRAVE:
-                found.append((each["id"], each["nodes"][0]["html"]))
-    return found
-
-
 def test_a_program_has_a_list_of_questions_answered(url):
     client = Client(url, verbose=False)
-    rows = client.predict([test_page.REACH, "", "702.19b"], api_name="/batch")
+    rows = client.predict([REACH, "", "702.19b"], api_name="/batch")
     assert [row["id"] for row in rows] == ["q1", "q2", "q3"]
     assert rows[0]["citations"][0]["number"] == "702.17b"
     assert "empty" in rows[1]["error"]
@@ -176,7 +163,7 @@ def test_a_file_that_cannot_be_used_is_one_sentence_in_the_tab(page, url, tmp_pa
     expect(page.get_by_test_id("toast-body")).to_contain_text("maximum")
 
 
-def test_an_evaluation_shows_figures_a_plot_and_what_went_wrong(page, url, home):
+def test_an_evaluation_shows_figures_a_plot_and_what_went_wrong(page, url, shared_home):
     tab(page, url, "Evaluate")
     published = page.get_by_role("region", name="Published figures").get_by_role("img")
     expect(published).to_contain_text("0.63 of 556")
@@ -193,7 +180,7 @@ def test_an_evaluation_shows_figures_a_plot_and_what_went_wrong(page, url, home)
     found.locator("a.ref").first.click()
     expect(page.locator(".wrong .peek h4")).to_be_visible()
     assert page.url == url  # it opened in place
-    (run,) = (home / "runs").iterdir()
+    (run,) = (shared_home / "runs").iterdir()
     assert run.name.endswith("-dev")
     tab(page, url, "Evaluate")  # later, it is opened again
     page.get_by_label("Earlier runs").click()
@@ -201,7 +188,9 @@ def test_an_evaluation_shows_figures_a_plot_and_what_went_wrong(page, url, home)
     expect(page.locator(".figures")).to_be_visible()
 
 
-def test_an_evaluation_that_is_cancelled_keeps_the_items_done_so_far(page, url, home, monkeypatch):
+def test_an_evaluation_that_is_cancelled_keeps_the_items_done_so_far(
+    page, url, shared_home, monkeypatch
+):
     free = threading.Semaphore(0)
 
     def ask(self, items, partners=None, gold=False, real=Examiner.ask):
@@ -209,7 +198,7 @@ def test_an_evaluation_that_is_cancelled_keeps_the_items_done_so_far(page, url, 
         return real(self, items, partners, gold)
 
     monkeypatch.setattr(Examiner, "ask", ask)
-    before = set((home / "runs").glob("*"))
+    before = set((shared_home / "runs").glob("*"))
     tab(page, url, "Evaluate")
     page.get_by_role("button", name="Run", exact=True).click()
     free.release(3)
@@ -222,7 +211,7 @@ def test_an_evaluation_that_is_cancelled_keeps_the_items_done_so_far(page, url, 
     expect(progress).to_contain_text("Stopped: 4 of 20 items are asked, and kept in Earlier runs.")
     expect(cancel).to_be_hidden()
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
-    (folder,) = set((home / "runs").glob("*")) - before
+    (folder,) = set((shared_home / "runs").glob("*")) - before
     assert len(open_run(folder).records) == 4
     page.get_by_label("Earlier runs").click()
     page.get_by_role("option", name="dev, 4 items").click()
@@ -231,7 +220,7 @@ def test_an_evaluation_that_is_cancelled_keeps_the_items_done_so_far(page, url, 
 
 def test_both_tabs_are_accessible_and_fit_a_phone(browser, url, upload, chunks):
     chunks.allow(100)
-    context = browser.new_context(viewport=test_page.PHONE, reduced_motion="reduce")
+    context = browser.new_context(viewport=PHONE, reduced_motion="reduce")
     page = tab(context.new_page(), url, "Batch")
     assert grave(page) == []
     upload.write_text(upload.read_text(encoding="utf-8").replace("what was asked", "question"))

@@ -3,10 +3,16 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page
 
 REACH = "Can a creature with reach block my flyer?"
+HOSTILE = (
+    '<img src=x onerror="window.pwned=1"> ${window.pwned=2} {{value}} <script>pwned=3</script>'
+)
+DESK = {"width": 1400, "height": 900}
 PHONE = {"width": 390, "height": 844}
+_GRAVE = ("serious", "critical")
 
 
 @contextmanager
@@ -22,9 +28,28 @@ def visit(context: BrowserContext) -> Iterator[Page]:
     assert errors == []
 
 
+def opened(page: Page, url: str, query: str = "") -> Page:
+    """The page at an address of the server, once it shows what was asked for."""
+    page.goto(f"{url}{query}")
+    shown = ".rule-page[data-number], .rule-page .failure" if "rule=" in query else ".chip"
+    page.locator(shown).first.wait_for()
+    return page
+
+
 def ask(page: Page, question: str) -> None:
     """Ask, and wait for the whole answer, or for what it says instead."""
     before = page.locator(".turn").count()
     page.get_by_label("Question").fill(question)
     page.get_by_label("Question").press("Enter")
     page.locator(f'.turn[data-turn="{before}"] :is(.foot, .failure)').wait_for()
+
+
+def grave(page: Page) -> list[tuple[str, str]]:
+    """What axe finds wrong with the page, in light and in dark, and holds to be serious."""
+    found = []
+    for dark in (False, True):
+        page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
+        for each in Axe().run(page).response["violations"]:
+            if each["impact"] in _GRAVE:
+                found.append((each["id"], each["nodes"][0]["html"]))
+    return found
