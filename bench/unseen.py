@@ -1,7 +1,8 @@
 """What tuning gains on books that it has not seen: a newer release, and the book of 2009.
 
 The questions of the dev set are carried over to each book by the text of the rules that decide
-them; one whose rule the book does not have is left out.
+them; one whose rule the book does not have is left out. With the newer release loaded, what is
+refused is counted too: questions about other rules ("outside" the excerpts) have an answer then.
 
 Run as: python -m bench.unseen [LIMIT]
 """
@@ -16,6 +17,10 @@ from index.bm25 import stems
 from index.embedder import DEFAULT, PLAIN
 from index.rulebook import Edition
 from index.searcher import Searcher
+from qa.assistant import Assistant
+from qa.models import NONE
+from qa.resources import Resources
+from qa.settings import Settings
 
 SAME = 0.7  # share of words that two texts of one rule have in common
 EMBEDDERS = {"untuned": PLAIN, "tuned": DEFAULT}
@@ -29,14 +34,33 @@ def main(limit: int | None = None) -> None:
     if not RELEASE.exists():
         print("| release of 2026-04-17 | not there | | | | |")
         return
+    refused: dict[str, list[bool]] = {}
     for name, embedder in EMBEDDERS.items():
         with empty_home():
             document, _ = library.add_text(RELEASE.read_bytes(), RELEASE.name)
-            searcher = Searcher.open(embedder)
+            resources = Resources(embedder)
+            searcher = resources.searcher
             for edition in (document.edition, "2009-10-01"):
                 count, shares = _measure(searcher, edition, limit)
                 figures = " | ".join(f"{share:.3f}" for share in shares)
                 print(f"| {edition} | {count} | {name} | {figures} |", flush=True)
+            if embedder == DEFAULT:
+                refused = _refused(resources, limit)
+    head("Refused with a whole release", ("questions", "asked", "refused"))
+    for kind, those in refused.items():
+        print(f"| {kind} | {len(those)} | {sum(those) / len(those):.3f} |", flush=True)
+
+
+def _refused(resources: Resources, limit: int | None) -> dict[str, list[bool]]:
+    """Of each kind of question, whether it is refused; only what nothing was fitted on."""
+    asked = [("dev-held-out", item.question) for item in items.dev()[1::2][:limit]]
+    asked += [(i.kind, i.question) for i in items.unanswerable() if i.split == "test"]
+    assistant = Assistant(Settings(model=NONE), resources)
+    drafts = assistant.draft_many([question for _, question in asked])
+    refused: dict[str, list[bool]] = {}
+    for (kind, _), draft in zip(asked, drafts, strict=True):
+        refused.setdefault(kind, []).append(draft.answer.abstained)
+    return refused
 
 
 def _measure(searcher: Searcher, edition: str, limit: int | None) -> tuple[int, list[float]]:

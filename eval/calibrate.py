@@ -1,5 +1,7 @@
 """Fits the weights of qa/confidence.json: when to answer, and what confidence to show.
 
+The weights are those for excerpts, or for whole releases if the rules that are loaded are one.
+
 Features of the search result are fitted on the calibration set, against questions that the rules
 do not settle. The threshold is set on one half of the dev set; it is measured on the other half
 and on unanswerable questions that nothing was fitted on.
@@ -11,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eval import items, metrics
 from eval.items import EvalItem
+from index import files
 from index.editions import CURRENT
 from index.hits import SearchResult
 from qa.citations import near_best
-from qa.confidence import WEIGHTS, features, logistic
+from qa.confidence import WEIGHTS, extent, features, logistic
 from qa.resources import Resources
 from qa.settings import Settings
 
@@ -37,10 +40,18 @@ class Inputs(NamedTuple):
 
 
 def fit(resources: Resources) -> Report:
-    """Fit, write qa/confidence.json, and measure on what was held out."""
+    """Fit, write qa/confidence.json, and measure on what was held out.
+
+    What is right is told by rule numbers: a whole release must be one that numbers its rules as the
+    shipped excerpts do.
+    """
     import numpy as np
 
-    dev, unanswerable = items.dev(), items.unanswerable()
+    whole = resources.searcher.book.current.is_whole
+    dev = items.dev()
+    unanswerable = [
+        item for item in items.unanswerable() if not (whole and item.kind == items.OTHER_RULES)
+    ]
     known = _inputs(resources, items.fitted())
     none = _inputs(resources, [item for item in unanswerable if item.split == "calibrate"])
     labels = np.r_[np.ones(len(known.features)), np.zeros(len(none.features))]
@@ -54,8 +65,9 @@ def fit(resources: Resources) -> Report:
         "settled": _refusals(settled, held_out, unsettled, _inputs(resources, unsettled)),
         "found": _calibration(found, held_out),
     }
-    tables = _rounded({"settled": settled, "found": found})
-    WEIGHTS.write_text(json.dumps(tables, indent=0) + "\n", encoding="utf-8")
+    tables = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    tables[extent(whole)] = _rounded({"settled": settled, "found": found})
+    files.write_whole(WEIGHTS, json.dumps(tables, indent=0).encode() + b"\n")
     return report
 
 

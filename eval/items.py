@@ -21,6 +21,7 @@ SETS = Path(__file__).parent / "sets"
 TRAINING = Path(__file__).parent / "training" / "data"
 DEFAULT = ("rule", "outcome", "verdict", "free", "dev", "unanswerable")  # sets of a whole run
 _ROUNDABOUT = 3  # of the roundabout questions every third is fitted on: most people ask plainly
+OTHER_RULES = "outside"  # kind of an unanswerable question that a whole release would settle
 PLAIN, ROUNDABOUT = "plain", "roundabout"  # styles: how close the words are to the rule's
 
 

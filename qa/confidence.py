@@ -3,7 +3,8 @@
 What search knows of its own result (scores, margins, agreement of the paths, words of the question
 that no rule covers, and what else the question may be about) goes through logistic functions whose
 weights `stickler eval calibrate` fits: `settled`, do the loaded rules decide it at all; `found`, is
-a deciding rule among those cited.
+a deciding rule among those cited. Excerpts and whole releases have weights of their own: among four
+times as many rules something similar is always found.
 """
 
 import json
@@ -46,11 +47,19 @@ def features(hits: Sequence[Hit], evidence: Evidence, neighbour: Neighbour) -> d
     }
 
 
-def confidence(hits: Sequence[Hit], evidence: Evidence, neighbour: Neighbour) -> Confidence:
+def confidence(
+    hits: Sequence[Hit], evidence: Evidence, neighbour: Neighbour, whole: bool
+) -> Confidence:
+    """How sure search is of what it found in excerpts, or in a `whole` release."""
     values = features(hits, evidence, neighbour)
-    tables = _weights()
+    tables = _weights()[extent(whole)]
     settled, found = (logistic(tables[name], values) for name in ("settled", "found"))
     return Confidence(settled, found, settled >= tables["settled"]["threshold"])
+
+
+def extent(whole: bool) -> str:
+    """What the weights for excerpts and for whole releases are called."""
+    return "whole" if whole else "excerpts"
 
 
 @cache

@@ -70,7 +70,7 @@ def _quoted_or_refused(
 ) -> Draft:
     """The draft with the text that its rules give, or a refusal where they do not settle it."""
     neighbour = out_of_scope.nearest(result.evidence.vector)
-    sure = confidence(result.hits, result.evidence, neighbour)
+    sure = confidence(result.hits, result.evidence, neighbour, edition.is_whole)
     if sure.enough and draft.rules:
         return draft._replace(answer=_quoted(draft, sure.found, edition))
     text, reason = compose.abstained(draft.rules, neighbour, edition)
