@@ -93,11 +93,15 @@ def _carried_over(shipped: Edition, target: Edition) -> dict[str, str]:
         words = set(stems(rule.text))
         near = places.get(rule.heading.lower() or rule.number.split(".")[0], [])
         similarity = [
-            (len(words & other) / max(1, len(words if rule.truncated else words | other)), number)
+            (
+                len(words & other) / max(1, len(words if rule.truncated else words | other)),
+                number == rule.number,  # of two that are as similar, the one that did not move
+                number,
+            )
             for number, other in near
         ]
         if similarity and max(similarity)[0] >= SAME:
-            carried[rule.number] = max(similarity)[1]
+            carried[rule.number] = max(similarity)[2]
     return carried
 
 

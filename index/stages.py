@@ -18,7 +18,7 @@ from index.bm25 import stems
 from index.hits import Evidence, Hit, SearchResult, Via
 from index.passages import Passage, passages
 from index.store import View
-from index.vocabulary import Headings, Vocabulary
+from index.vocabulary import Headings, Vocabulary, speaks_of_variants
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _FOLLOWED = 3  # of the best rules, those whose references are followed
 _TOP = 20  # candidates that a path may claim to have found
+_VARIANTS = "89"  # chapters: multiplayer rules and casual variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class Weights:
     heading: float = 0.7  # the question names the heading that the rule stands under
     around: float = 0.2  # share of the best score among the rules of the same group
     example: float = -0.5  # an example speaks for its rule, but less surely than the rule itself
+    pointer: float = -3.0  # a glossary entry that points to a heading decides nothing
+    variant: float = -1.0  # a rule of another way to play, which the question does not speak of
     reference: float = 0.1  # share of a good hit's score for a rule that it refers to
     maxsim: float = 6.0  # how well the rule takes up the question's tokens
     number: float = 100.0  # a rule asked for by number goes before all others
@@ -50,6 +53,7 @@ class Query(NamedTuple):
     text: str
     terms: list[str]  # stems, table talk put into the rules' words
     headings: set[str]  # that it names
+    of_variants: bool  # it speaks of multiplayer games or casual variants
     vector: "Floats"
     masked: frozenset[str]  # ids of passages that do not exist for it
 
@@ -114,7 +118,8 @@ class ViewSearch:
     ) -> SearchResult:
         """All stages but the last, which takes many questions at once."""
         terms = stems(self._vocabulary.translate(question))
-        query = Query(question, terms, self._headings.named(terms), vector, masked)
+        named = self._headings.named(terms)
+        query = Query(question, terms, named, speaks_of_variants(question), vector, masked)
         candidates = self.candidates(query, k)
         best = self.fuse(query, candidates)
         scored = self.boost(query, candidates, best)[:k]
@@ -171,9 +176,18 @@ class ViewSearch:
             passage = self._view.passages[row]
             score += weights.example * (passage.kind == "example")
             score += weights.heading * (passage.heading in query.headings)
+            score += weights.pointer * self._only_points(passage)
+            score += weights.variant * (passage.number[0] in _VARIANTS and not query.of_variants)
             if passage.number not in best or best[passage.number][0] < score:
                 best[passage.number] = (score, row)
         return best
+
+    def _only_points(self, passage: Passage) -> bool:
+        """Whether it is a glossary entry that says where to read on, and nothing else is there."""
+        if passage.kind != "glossary":
+            return False
+        rule = self._rules.get(passage.number)
+        return rule is None or not rule.embedded
 
     def boost(
         self, query: Query, candidates: Candidates, best: Mapping[str, tuple[float, int]]

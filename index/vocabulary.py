@@ -9,6 +9,13 @@ from index import files
 from index.bm25 import stems
 from index.errors import SticklerError
 
+_VARIANTS = re.compile(
+    r"\b(?:"
+    r"multiplayer|teams?|teammates?|two-headed|2hg|giant|commanders?|edh|planechase|planes?|archenemy"
+    r"|schemes?|vanguards?|draft\w*|conspirac\w+|emperor|brawl|oathbreaker|free-for-all|melee"
+    r"|range of influence|pod|players|\w+[ -]player (?:game|pod|table))\b",
+    re.IGNORECASE,
+)
 _ENDINGS = r"(?:s|es|ed|d|ing|er|ers)?(?:['’]s)?"
 
 
@@ -47,6 +54,11 @@ class Headings:
     def named(self, question_stems: Sequence[str]) -> set[str]:
         question = f" {' '.join(question_stems)} "
         return {heading for heading, words in self._stems.items() if words in question}
+
+
+def speaks_of_variants(question: str) -> bool:
+    """Whether a question speaks of a game with teams or many players, or of a casual variant."""
+    return _VARIANTS.search(question) is not None
 
 
 def _bearers(heading: str) -> list[str]:

@@ -8,7 +8,7 @@ from index.bm25 import Bm25, stems
 from index.editions import Rulebook
 from index.hits import Hit, SearchResult
 from index.passages import passages
-from index.rulebook import Example, ParsedDocument, Rule
+from index.rulebook import Example, GlossaryEntry, ParsedDocument, Rule
 from index.stages import Candidates, Query, ViewSearch, Weights, rerank
 from index.store import View
 
@@ -41,9 +41,9 @@ def stages(view):
     return ViewSearch(view, WEIGHTS)
 
 
-def query(text="", vector=(0, 0, 0, 0, 0), headings=(), masked=()):
+def query(text="", vector=(0, 0, 0, 0, 0), headings=(), masked=(), of_variants=False):
     floats = np.array(vector, dtype="float32")
-    return Query(text, stems(text), set(headings), floats, frozenset(masked))
+    return Query(text, stems(text), set(headings), of_variants, floats, frozenset(masked))
 
 
 def candidates(rows, dense, bm25=None):
@@ -101,6 +101,38 @@ def test_an_example_speaks_for_its_rule_where_it_fits_better(stages):
 def test_a_named_heading_lifts_the_rules_below_it(stages):
     best = stages.fuse(query(headings=["Reach"]), candidates([0, 2], [3.0, 1.0]))
     assert best == {"702.9a": (pytest.approx(3.0), 0), "702.17a": (pytest.approx(11.0), 2)}
+
+
+def other_stages(rules, glossary=()):
+    """The stages over another book, whose vectors do not matter."""
+    book = Rulebook([ParsedDocument("text", EDITION, rules, {}, glossary=glossary)]).current
+    embedded = [passage for passage in passages(book) if passage.embedded]
+    vectors = faiss.IndexFlatIP(2)
+    vectors.add(np.zeros((len(embedded), 2), dtype="float32"))
+    texts = Bm25.build([passage.embedded for passage in embedded])
+    return ViewSearch(View(book, embedded, vectors, texts), Weights(pointer=-3.0, variant=-1.0))
+
+
+def test_a_glossary_entry_that_points_to_a_heading_goes_behind_the_rules():
+    reach = GlossaryEntry("Reach", ("A keyword ability. See rule 702.17, “Reach.”",))
+    spider = GlossaryEntry("Spider", ("It blocks flyers. See rule 702.17b.",))
+    stages = other_stages(RULES, (reach, spider))
+    best = stages.fuse(query(), candidates([3, 5, 6], [1.0, 2.0, 2.0]))
+    assert best == {
+        "702.17b": (pytest.approx(2.0), 6),  # an entry that points to a rule speaks for it
+        "702.17": (pytest.approx(-1.0), 5),
+    }
+
+
+def test_rules_of_variants_count_less_unless_the_question_speaks_of_one():
+    variant = Rule("810.8a", "A team’s creatures attack together.", EDITION, "text")
+    stages = other_stages((RULES[1], variant))
+    either = candidates([0, 1], [2.0, 2.0])
+    assert stages.fuse(query(), either) == {
+        "702.9a": (pytest.approx(2.0), 0),
+        "810.8a": (pytest.approx(1.0), 1),
+    }
+    assert stages.fuse(query(of_variants=True), either)["810.8a"][0] == pytest.approx(2.0)
 
 
 # Boost: what the surroundings and references of a rule add.

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from index.bm25 import stems
 from index.errors import SticklerError
-from index.vocabulary import Headings, Vocabulary
+from index.vocabulary import Headings, Vocabulary, speaks_of_variants
 
 HEADINGS = ["Trample", "Flying", "First Strike", "Deathtouch", "Lifelink", "Banding"]
 
@@ -76,3 +76,17 @@ def test_a_heading_is_named_by_its_words_in_a_row():
     assert headings.named(stems("does first strike beat trampling damage")) >= {"First Strike"}
     assert headings.named(stems("who strikes first, the trample one?")) == {"Trample"}
     assert headings.named(stems("nothing of the sort")) == set()
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("In Two-Headed Giant, can I block for my partner?", True),
+        ("Does my commander cost more each time?", True),
+        ("Can I attack someone in a three-player game?", True),
+        ("Can two creatures block my one attacker?", False),
+        ("Does the player lose life?", False),
+    ],
+)
+def test_other_ways_to_play_are_known_by_their_words(question, named):
+    assert speaks_of_variants(question) is named
