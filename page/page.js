@@ -7,6 +7,7 @@ window.stickler = window.stickler || (() => {
   let quietly = false;
   let linked = false; // the answer to a link was shown
   const remembered = new Set(); // answers of this conversation; one that was deleted stays so
+  let revealed = ""; // the turn that was brought into view, and whether its evidence was there
   let awaited = null; // a citation whose evidence is being fetched
   const phone = () => window.matchMedia("(max-width: 860px)").matches;
   const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -191,9 +192,13 @@ window.stickler = window.stickler || (() => {
         window.sticklerHistory.begin();
       }
       const last = log?.lastElementChild;
-      if (!last || last.dataset.seen === last.className + log.childElementCount) return;
-      last.dataset.seen = last.className + log.childElementCount;
-      if (phone()) reveal(last);
+      const question = last?.querySelector(".question").textContent;
+      const found = Boolean(last?.querySelector(".cite, .abstained"));
+      const now = last ? `${log.childElementCount} ${found} ${question}` : "";
+      if (now === revealed) return; // who reads on while the model writes is left alone
+      revealed = now;
+      if (!last) return;
+      if (phone()) requestAnimationFrame(() => reveal(last)); // once the evidence is below it
       else log.scrollTop = last.offsetTop - log.offsetTop - 8;
     },
     evidence() {
