@@ -17,7 +17,7 @@ from index.editions import CURRENT
 from index.errors import SticklerError
 from page import ask_tab, batch_tab, endpoints, evaluate_tab, rules_tab
 from page.components import EVENT, FILES, QUICK, Shared, live_html, read_text
-from page.conversation import BRAND, render_status
+from page.conversation import BRAND
 from page.folders import Folders
 from page.middleware import (
     MAX_UPLOAD,
@@ -30,6 +30,8 @@ from page.middleware import (
 )
 from page.remedies import phrase
 from page.service import MAX_CITATIONS, MIN_CITATIONS, Service
+from page.status import EMPTY, render_status
+from qa.models import NONE
 from qa.settings import Settings
 
 if TYPE_CHECKING:
@@ -55,16 +57,16 @@ def build(service: Service | None = None) -> "gr.Blocks":
         timer = gr.Timer(0.7)
         with gr.Row(elem_classes="top"):
             functions = rules_tab.server_functions(service)
-            hub = live_html("hub", BRAND, ("open",), server_functions=functions)
+            hub = live_html("hub", BRAND + EMPTY, ("open",), server_functions=functions)
             with gr.Accordion("Settings", open=False, elem_classes="settings"):
                 settings = _build_settings(service)
         with gr.Tabs() as tabs:
             shared = Shared(service, hub, tabs, *settings)
             ask = ask_tab.build(shared)
-            fill_rules, rules = rules_tab.build(shared, ask.offer)
+            fill_rules, rules, told = rules_tab.build(shared, ask.offer)
             batch_tab.build(shared, folders)
             fill_lists, lists = evaluate_tab.build(shared)
-        _show_state(shared, timer, rules[0])
+        _show_state(shared, timer, told)
         demo.load(fill_rules, outputs=rules, **EVENT)
         demo.load(fill_lists, outputs=lists, **EVENT)
         at_once = ask_tab.AT_ONCE
@@ -101,25 +103,24 @@ def _build_settings(
     return model, show_generated, edition, max_citations
 
 
-def _show_state(shared: Shared, timer: "gr.Timer", loaded: "gr.HTML") -> None:
-    """Say what is loading until it is there, and which model and edition answer.
+def _show_state(shared: Shared, timer: "gr.Timer", told: "list[gr.HTML]") -> None:
+    """Say how far model and rules are until both are ready, and again when one may have changed.
 
-    `loaded` changes whenever other rules are loaded.
+    `told` says what came of getting other rules.
     """
     import gradio as gr
 
     service = shared.service
 
     def refresh(model: str, edition: str, show_generated: bool) -> "tuple[str, gr.Timer]":
-        state = service.state
-        newest = next(iter(service.resources.book.editions))
-        status = render_status(state, model, edition or CURRENT, show_generated, newest)
-        return status, gr.Timer(active=not (state.ready or state.failed))
+        spoken = service.model_state(model if show_generated else NONE)
+        rules = service.rules_state(edition or CURRENT)
+        settled = spoken.ready and rules.ready
+        return BRAND + render_status(spoken, rules), gr.Timer(active=not settled)
 
-    inputs = [shared.model, shared.edition, shared.show_generated]
+    inputs: list[Any] = [shared.model, shared.edition, shared.show_generated]
     timer.tick(refresh, inputs, [shared.hub, timer], **QUICK)
-    changes = [shared.model.change, shared.edition.change, shared.show_generated.change]
-    changes.append(loaded.change)
+    changes = [each.change for each in (*inputs, *told)]
     gr.on(changes, refresh, inputs, [shared.hub, timer], **QUICK)
 
 

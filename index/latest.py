@@ -60,9 +60,14 @@ def rules_page() -> str:
     return os.environ.get("STICKLER_RULES_PAGE") or PAGE
 
 
-def get(page: str | None = None, tell: Callable[[str], None] = lambda step: None) -> Latest:
-    """Add the newest rules unless they are loaded; `tell` hears what is being done.
+def get(
+    page: str | None = None,
+    tell: Callable[[str], None] = lambda step: None,
+    offered: Callable[[str], None] = lambda edition: None,
+) -> Latest:
+    """Add the newest rules unless they are loaded.
 
+    `tell` hears what is being done, `offered` the day of a newer edition before it is fetched.
     Only the page is fetched where the name of the file says that nothing newer is offered.
     """
     page = page or rules_page()
@@ -71,6 +76,8 @@ def get(page: str | None = None, tell: Callable[[str], None] = lambda step: None
     book = library.load()
     if known := _nothing_new(_edition_of(link), book):
         return known
+    if link.day:
+        offered(link.day)
     tell(f"Fetching {link.address}")
     data = fetch(link.address, parsers.LARGEST)
     edition = parsers.parse(data, unquote(link.address.rsplit("/", 1)[-1])).edition

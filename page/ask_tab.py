@@ -23,7 +23,7 @@ AT_ONCE = 60  # questions that are taken in; whose turn it is, the service decid
 
 
 class Offer(NamedTuple):
-    """What tells a newcomer that only excerpts are loaded, and the button that gets the rest."""
+    """The button that gets the whole rules where only excerpts are loaded, and what came of it."""
 
     note: "gr.HTML"
     button: "gr.Button"

@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from html import escape
 
-from index.editions import CURRENT
 from page import answer_link
 from page.cards import badge
-from page.service import State
 from page.transcript import MAX_COMMENT, Turn, as_text, describe_model
 from qa.answer import Answer
 from qa.answer_cache import FROM_CACHE
 from qa.citations import Citation
 from qa.compose import ADD_RULES, DEPENDS
-from qa.models import BOOK, NONE
+from qa.models import BOOK
 from qa.verdict import describe_confidence
 
 _SURE = ((90, "high"), (70, "fair"), (0, "low"))  # percent
@@ -39,18 +37,6 @@ BRAND = (
     '<header class="brand"><h1>Stickler</h1>'
     "<p>Rules questions, answered by the rules themselves.</p></header>"
 )
-
-
-def render_status(state: State, model: str, edition: str, show_generated: bool, newest: str) -> str:
-    """What is loading, and which edition and model answer the next question."""
-    lamp = "" if state.ready else " failed" if state.failed else " loading"
-    book = f"{edition}, {newest}" if edition == CURRENT else edition
-    used = model if show_generated and model != NONE else "none, rules quoted"
-    return (
-        f'{BRAND}<div class="status" role="status"><span><i class="lamp{lamp}"></i>'
-        f"{escape(state.message)}</span><span>Edition <b>{escape(book)}</b></span>"
-        f"<span>Model <b>{escape(used)}</b></span></div>"
-    )
 
 
 def render_conversation(turns: Sequence[Turn]) -> str:

@@ -44,10 +44,10 @@ def server_functions(service: Service) -> list[Callable[[list[str]], str]]:
     return [peek, branch, history]
 
 
-def build(shared: Shared, offer: Offer) -> tuple[Callable[..., Any], list[Any]]:
+def build(shared: Shared, offer: Offer) -> "tuple[Callable[..., Any], list[Any], list[gr.HTML]]":
     """Lay the tab out; returns what fills it when the page is opened, and which components.
 
-    The first of these changes whenever other rules are loaded.
+    Last come those that tell what came of getting other rules.
     """
     import gradio as gr
 
@@ -60,7 +60,6 @@ def build(shared: Shared, offer: Offer) -> tuple[Callable[..., Any], list[Any]]:
                 max_length=_MAX_QUERY,
             )
             edition = gr.Dropdown([CURRENT], value=CURRENT, label="Edition to read")
-            loaded = html()
             newest = gr.Button("Get the latest rules", size="sm", visible=service.uploads)
             got = html(elem_id="latest")
             with gr.Accordion("Compare two editions", open=False):
@@ -109,7 +108,6 @@ def build(shared: Shared, offer: Offer) -> tuple[Callable[..., Any], list[Any]]:
         book = resources.book
         first, second = comparison.editions_to_compare(book)
         return {
-            loaded: rules_texts.render_loaded(book),
             texts: rules_texts.render_documents(library.documents()),
             edition: gr.Dropdown(choices=editions(), value=name),
             shared.edition: gr.Dropdown(choices=editions()),
@@ -120,10 +118,7 @@ def build(shared: Shared, offer: Offer) -> tuple[Callable[..., Any], list[Any]]:
 
     def show_offer() -> dict[Any, Any]:
         wanted = service.uploads and rules_texts.only_excerpts(resources.book)
-        return {
-            offer.note: rules_texts.render_offer(resources.book, service.uploads),
-            offer.button: gr.Button(visible=wanted),
-        }
+        return {offer.note: "", offer.button: gr.Button(visible=wanted)}
 
     progressing = gr.Progress()
 
@@ -170,12 +165,12 @@ def build(shared: Shared, offer: Offer) -> tuple[Callable[..., Any], list[Any]]:
     edition.input(find, [query, edition], found, **QUICK)
     edition.input(None, edition, js="(edition) => { stickler.reopen(edition); }")
     shared.hub.open(open_rule, [edition, query], [shared.tabs, edition, found, page], **QUICK)
-    changing = [loaded, texts, edition, shared.edition, old, new, found, *offer]
+    changing = [texts, edition, shared.edition, old, new, found, *offer]
     upload.upload(add, [upload, edition], [added, *changing], **_shown_on(added))
     newest.click(get_here, edition, [got, *changing], **_shown_on(got))
     offer.button.click(get_from_offer, edition, changing, **_shown_on(offer.note))
     compare.click(show_comparison, [old, new], page, **_shown_on(page))
-    return fill, [*changing, shared.tabs, page]
+    return fill, [*changing, shared.tabs, page], [added, got, offer.note]
 
 
 def _shown_on(component: Any) -> Any:

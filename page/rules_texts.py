@@ -17,24 +17,6 @@ def only_excerpts(book: Rulebook) -> bool:
     return not next(iter(book.editions.values())).is_whole
 
 
-def render_loaded(book: Rulebook) -> str:
-    """The newest edition that is loaded, and whether it is whole."""
-    newest = next(iter(book.editions.values()))
-    kind = "the whole rules" if newest.is_whole else "excerpts"
-    return (
-        f'<p class="loaded">Newest edition loaded: {badge(newest.name)} '
-        f'<span class="quiet">{kind}, {len(newest.rules)} rules</span></p>'
-    )
-
-
-def render_offer(book: Rulebook, may_add: bool) -> str:
-    """What a newcomer is told who has only excerpts; '' where the newest edition is whole."""
-    if not only_excerpts(book):
-        return ""
-    how = "" if may_add else " The whole rules are added on the machine itself."
-    return f'<p class="offer">Only excerpts of the rules are loaded.{how}</p>'
-
-
 def render_latest(found: Latest) -> str:
     """What came of asking for the newest rules."""
     more = f" {_whats_new(found.diff)}" if found.diff else ""

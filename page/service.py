@@ -10,19 +10,22 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from index import latest, library
+from index.editions import CURRENT
 from index.embedder import Progress
 from index.errors import SticklerError
 from index.latest import Latest
 from index.rulebook import ParsedDocument
 from index.searcher import Searcher, check
+from page import status
 from page.errors import as_stickler_error
 from page.queue import Queue
 from page.remedies import phrase
+from page.status import Done, State
 from qa import models
 from qa.answer import Answer
 from qa.answer_cache import AnswerCache
@@ -32,8 +35,8 @@ from qa.resources import Resources
 from qa.settings import Settings
 
 _POLL = 0.2  # seconds between two looks at what is waited for
+_NOT_READY = "The model was not ready yet, so the rules are quoted: ask again once it is."
 _RECENT = 9  # answers of a model that tell how long one usually takes
-_LOADING = "Loading search"
 MIN_CITATIONS, MAX_CITATIONS = 2, 8  # one rule less is cited where the answer is clear
 
 
@@ -41,15 +44,6 @@ class Waiting(NamedTuple):
     """Why there is no answer yet."""
 
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What the page can do right now."""
-
-    message: str
-    ready: bool = False
-    failed: bool = False
 
 
 class Service:
@@ -71,8 +65,9 @@ class Service:
         )
         self.answer_seconds: deque[float] = deque(maxlen=_RECENT)  # of the model's last answers
         self._cache = AnswerCache(_print_note)
-        self._loading = _LOADING
-        self._fetching = ""  # how far a model is that is being fetched
+        self._indexed: Done = (0, 0)  # passages
+        self._fetched: dict[str, Done] = {}  # bytes of a model
+        self._offered = ""  # the publisher's newest edition, if someone asked for it
         self._adding = threading.Lock()
         self._lock = threading.Lock()
         self._stop_events: dict[str, set[threading.Event]] = {}
@@ -85,17 +80,15 @@ class Service:
         if uses_model(self.defaults):
             self.resources.load_model(self.defaults.model)
 
-    @property
-    def state(self) -> State:
-        """What is being loaded, and whether questions are answered at once."""
+    def model_state(self, name: str) -> State:
+        """How far a model is; it is not loaded for that."""
+        fetched = self._fetched.get(name, (0, 0))
+        return status.model_state(name, self.resources.find_model(name), fetched)
+
+    def rules_state(self, edition: str = CURRENT) -> State:
+        """How far search is, and then which rules it finds."""
         search = self.resources.load_search()
-        if not search.done():
-            return State(f"{self._loading} …")
-        if error := search.exception():
-            return State(as_stickler_error(error).sentence(phrase), failed=True)
-        if loading := self.resources.loading:
-            return State(f"{self._fetching or 'Loading ' + ', '.join(loading)} …")
-        return State("Ready", ready=True)
+        return status.rules_state(search, self._indexed, edition, self._offered)
 
     def settings_for(
         self,
@@ -183,10 +176,9 @@ class Service:
         assistant = yield from self.load_assistant(without, stop)
         if assistant is None:
             return
-        notice = f"{self.state.message.rstrip(' …')}: until then rules are quoted."
         for part in assistant.ask_stream(question, before, stop=stop):
             if isinstance(part, Answer) and not part.abstained:
-                part = replace(part, reason=notice)
+                part = replace(part, reason=_NOT_READY)
             yield part
 
     def _model_on_its_way(self, settings: Settings) -> bool:
@@ -199,15 +191,16 @@ class Service:
         """Load a model; one of the catalogue that is not on this machine is fetched first."""
         known = catalog.catalog().get(name)
         if known is not None and catalog.find(name) is None:
-            self._fetching = f"Fetching the language model {name}"
-            try:
-                download.get(known, self._show_download)
-            finally:
-                self._fetching = ""
-        return models.load(name)
 
-    def _show_download(self, done: int, total: int) -> None:
-        self._fetching = f"Fetching the language model, {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+            def show_progress(done: int, total: int) -> None:
+                self._fetched[name] = done, total
+
+            show_progress(0, known.size)
+            try:
+                download.get(known, show_progress)
+            finally:
+                del self._fetched[name]
+        return models.load(name)
 
     def load_assistant(
         self, settings: Settings, stop: threading.Event
@@ -217,12 +210,15 @@ class Service:
         What failed to load is tried again. The default model may fail: then the assistant
         answers without it, and says why.
         """
-        yield from self._wait(self.resources.load_search(retry=True), stop)
+        search = self.resources.load_search(retry=True)
+        yield from _wait(search, stop, lambda: f"Rules: {self.rules_state().message} …")
         if stop.is_set():
             return None
         resources = self.resources.snapshot()
         if uses_model(settings):
-            yield from self._wait(self.resources.load_model(settings.model, retry=True), stop)
+            name = settings.model
+            model = self.resources.load_model(name, retry=True)
+            yield from _wait(model, stop, lambda: f"Model: {self.model_state(name).message} …")
         return None if stop.is_set() else Assistant(settings, resources)
 
     def queue_for(self, settings: Settings) -> Queue:
@@ -244,7 +240,9 @@ class Service:
         try:
             return self.resources.load_search(retry=True).result(seconds)
         except TimeoutError:
-            raise SticklerError(f"{self.state.message} Try again in a moment.") from None
+            raise SticklerError(
+                f"Rules: {self.rules_state().message}. Try again in a moment."
+            ) from None
 
     def add_text(self, path: Path, progress: Progress) -> ParsedDocument:
         """Take in a rules text and search it too; until that is done the old ones answer."""
@@ -256,7 +254,7 @@ class Service:
     def get_latest(self, tell: Callable[[str], None], progress: Progress) -> Latest:
         """As `add_text`, for the newest rules of their publisher; `tell` hears what is done."""
         with self._adding_rules():
-            found = latest.get(tell=tell)
+            found = latest.get(tell=tell, offered=self._note_offer)
             if found.parsed is not None:
                 self.resources.reload(progress)
             return found
@@ -274,22 +272,27 @@ class Service:
         finally:
             self._adding.release()
 
+    def _note_offer(self, edition: str) -> None:
+        self._offered = edition
+
     def _show_progress(self, done: int, total: int) -> None:
-        building = f"Building the index: {done} of {total} passages"
-        self._loading = building if done < total else _LOADING
+        self._indexed = done, total
 
-    def _wait(self, loading: "Future[Any]", stop: threading.Event) -> Iterator[Waiting]:
-        """Say what is being loaded until it is, or until stopped.
 
-        A SticklerError is left to whoever uses the part; any other failure is raised as one.
-        """
-        while not loading.done() and not stop.is_set():
-            wait([loading], _POLL)
-            if not loading.done():
-                yield Waiting(self.state.message)
-        error = loading.exception() if loading.done() else None
-        if error is not None and not isinstance(error, SticklerError):
-            raise as_stickler_error(error)
+def _wait(
+    loading: "Future[Any]", stop: threading.Event, describe: Callable[[], str]
+) -> Iterator[Waiting]:
+    """Say what is being loaded until it is, or until stopped.
+
+    A SticklerError is left to whoever uses the part; any other failure is raised as one.
+    """
+    while not loading.done() and not stop.is_set():
+        wait([loading], _POLL)
+        if not loading.done():
+            yield Waiting(describe())
+    error = loading.exception() if loading.done() else None
+    if error is not None and not isinstance(error, SticklerError):
+        raise as_stickler_error(error)
 
 
 def _print_note(problem: SticklerError) -> None:

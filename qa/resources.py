@@ -95,10 +95,9 @@ class Resources:
             self._models[name] = future
             return future
 
-    @property
-    def loading(self) -> list[str]:
-        """The models that are being loaded right now."""
-        return [name for name, future in list(self._models.items()) if not future.done()]
+    def find_model(self, name: str) -> Future[models.Model | None] | None:
+        """A model as far as it is loaded; None where nobody asked for it yet."""
+        return self._models.get(name)
 
     def reload(self, progress: Progress | None = None) -> None:
         """Take in documents that were added; until that is done the old ones answer."""

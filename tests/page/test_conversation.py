@@ -9,9 +9,7 @@ from page.conversation import (
     notes,
     render_confidence,
     render_conversation,
-    render_status,
 )
-from page.service import State
 from page.transcript import MAX_COMMENT, Turn
 from qa.assistant import Assistant
 from qa.resources import Resources
@@ -133,16 +131,6 @@ def test_hostile_questions_answers_and_errors_are_text(answer):
     shown = render_conversation(turns)
     assert "<img" not in shown
     assert shown.count("&lt;img") >= 10
-    assert "<img" not in render_status(State(HOSTILE), HOSTILE, HOSTILE, True, HOSTILE)
-
-
-def test_the_status_names_the_model_whose_sentences_are_shown():
-    ready = State("Ready", ready=True)
-    without = render_status(ready, "qwen2.5-coder-1.5b", "current", False, "2024-03-08")
-    with_model = render_status(ready, "qwen2.5-coder-1.5b", "current", True, "2024-03-08")
-    assert "none, rules quoted" in without
-    assert "<b>qwen2.5-coder-1.5b</b>" in with_model
-    assert "current, 2024-03-08" in without
 
 
 def test_a_vote_takes_the_place_of_its_buttons(answer):

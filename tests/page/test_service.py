@@ -56,15 +56,14 @@ def test_while_the_index_is_built_a_question_waits_and_all_else_works(opening):
     service = Service(NO_MODEL)
     stream = service.ask(FLYER, [], NO_MODEL, threading.Event())
     first = next(stream)
-    assert first == Waiting("Building the index: 3 of 10 passages …")
-    assert service.state.message == first.message
-    assert not service.state.ready
+    assert first == Waiting("Rules: building the index, 3 of 10 passages …")
+    assert not service.rules_state().ready
     assert service.settings_for(edition="2009-10-01").edition == "2009-10-01"
     assert service.find_rules("trample", "current") is None
     opening.allowed.set()
     *_, last = stream
     assert last.cited[0].number == "702.17b"
-    assert service.state.ready
+    assert service.rules_state().ready
     assert service.find_rules(FLYER, "current")[0] == "702.17b"
     ask(service)
     assert opening.tries == 1
@@ -85,10 +84,9 @@ def test_a_failure_to_load_is_shown_and_tried_again_with_the_next_question(openi
     service = Service(NO_MODEL)
     with pytest.raises(SticklerError, match="damaged"):
         ask(service)
-    assert service.state.failed
-    assert service.state.message.startswith("The index is damaged: run 'stickler index build'")
+    assert service.rules_state().failed
     assert isinstance(ask(service)[1], Answer)
-    assert service.state.ready
+    assert service.rules_state().ready
 
 
 def test_a_failure_that_is_a_mistake_of_ours_tells_only_its_kind(searcher, capfd):
@@ -129,7 +127,7 @@ def test_a_model_that_is_not_shown_is_not_loaded(searcher):
     service = Service(resources=Resources(searcher=searcher, load_model=load))
     service.start()
     ask(service, settings=Settings(model="mine", show_generated=False))
-    assert service.state.ready
+    assert service.resources.find_model("mine") is None
 
 
 @pytest.mark.parametrize(
@@ -231,7 +229,7 @@ def test_what_is_answered_while_the_model_is_on_its_way_is_not_kept(searcher, ho
         return model
 
     service = Service(Settings(), resources=Resources(searcher=searcher, load_model=load))
-    assert "until then rules are quoted" in ask(service, settings=Settings())[1].reason
+    assert "so the rules are quoted" in ask(service, settings=Settings())[1].reason
     assert not (home / "answers.sqlite").exists()
     here.set()
     service.resources.load_model(Settings().model).result()
