@@ -7,7 +7,7 @@ window.stickler = window.stickler || (() => {
   let quietly = false;
   let linked = false; // the answer to a link was shown
   const remembered = new Set(); // answers of this conversation; one that was deleted stays so
-  let revealed = ""; // the turn that was brought into view, and whether its evidence was there
+  let revealed = ""; // the turn that was brought into view, and how far it was
   let awaited = null; // a citation whose evidence is being fetched
   const phone = () => window.matchMedia("(max-width: 860px)").matches;
   const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -194,7 +194,8 @@ window.stickler = window.stickler || (() => {
       const last = log?.lastElementChild;
       const question = last?.querySelector(".question").textContent;
       const found = Boolean(last?.querySelector(".cite, .abstained"));
-      const now = last ? `${log.childElementCount} ${found} ${question}` : "";
+      const whole = !phone() && !log?.hasAttribute("aria-busy"); // at a desk nothing else moves
+      const now = last ? `${log.childElementCount} ${found} ${whole} ${question}` : "";
       if (now === revealed) return; // who reads on while the model writes is left alone
       revealed = now;
       if (!last) return;

@@ -32,6 +32,7 @@ def phone(browser: Browser, searcher: Searcher, home: Path) -> Iterator[Callable
             context = browser.new_context(viewport=PHONE, has_touch=True, reduced_motion="reduce")
             page = stack.enter_context(visit(context))
             page.goto(str(demo.local_url))
+            page.locator(".lamp:not(.loading)").wait_for()  # a click before that may go nowhere
             page.get_by_label("Question").fill(REACH)
             page.get_by_label("Question").press("Enter")
             return page
