@@ -4,7 +4,6 @@ Run as: python -m bench.answers. It needs the default language model: stickler m
 """
 
 import contextlib
-import itertools
 import json
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.measure import best, command, head, memory_mb, row
+from bench.measure import anew, best, command, head, memory_mb, row
 from qa import verdict
 from qa.assistant import Assistant
 from qa.models import DEFAULT, Generation, Model, Probabilities, Request, catalog, load
@@ -111,15 +110,12 @@ def new_process(request: Request) -> None:
     Raw llama.cpp reads all of it; ours has the fixed part from an earlier process.
     """
     head("First answer of a new process")
-    stickler, numbers = str(Path(sys.executable).with_name("stickler")), itertools.count(1)
-
-    def ask() -> None:
-        """Each time another question, which the answer cache cannot know."""
-        command(stickler, "ask", f"{QUESTION} ({next(numbers)})")
-
+    stickler, questions = str(Path(sys.executable).with_name("stickler")), anew(QUESTION)
     messages = json.dumps(request.prompt.messages)
     raw = [sys.executable, "-c", _LLAMA, str(catalog.find(DEFAULT)), messages, str(request.limit)]
-    mine, engine = best(ask, lambda: command(*raw), rounds=3)
+    mine, engine = best(
+        lambda: command(stickler, "ask", next(questions)), lambda: command(*raw), rounds=3
+    )
     row("stickler ask", f"{mine:.1f} s", f"raw llama.cpp, {engine:.1f} s", mine / engine, "1.1")
 
 

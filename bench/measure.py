@@ -1,6 +1,7 @@
 """Timing shared by the benchmarks: the best of several interleaved runs, and a table."""
 
 import contextlib
+import itertools
 import os
 import resource
 import subprocess
@@ -20,6 +21,11 @@ def best(*steps: Callable[[], object], rounds: int = 5) -> list[float]:
             step()
             times[place] = min(times[place], time.perf_counter() - start)
     return times
+
+
+def anew(question: str) -> Iterator[str]:
+    """The question with another number each time: no cache of answers knows it."""
+    return (f"{question} ({number})" for number in itertools.count(1))
 
 
 def command(*words: str) -> None:

@@ -3,12 +3,11 @@
 Run as: python -m bench.start
 """
 
-import itertools
 import json
 import sys
 from pathlib import Path
 
-from bench.measure import best, command, empty_home, head, row
+from bench.measure import anew, best, command, empty_home, head, row
 from index import library
 from index.embedder import PLAIN, Embedder
 from index.passages import passages
@@ -54,12 +53,10 @@ def light() -> None:
 def ask() -> None:
     """An answer without a language model, against loading the packaged embedding model."""
     with empty_home():
-        numbers = itertools.count(1)
+        questions = anew(_QUESTION)
 
         def answer() -> None:
-            """Each time another question, which the answer cache cannot know."""
-            question = f"{_QUESTION} ({next(numbers)})"
-            command(_STICKLER, "ask", "--model", "none", question)
+            command(_STICKLER, "ask", "--model", "none", next(questions))
 
         answer()  # builds the index
         mine, raw = best(

@@ -18,7 +18,7 @@ from index.bm25 import stems
 from index.hits import Evidence, Hit, SearchResult, Via
 from index.passages import Passage, passages
 from index.store import View
-from index.vocabulary import Headings, Vocabulary, speaks_of_variants
+from index.vocabulary import Headings, Vocabulary, names_format
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _FOLLOWED = 3  # of the best rules, those whose references are followed
 _TOP = 20  # candidates that a path may claim to have found
-_VARIANTS = "89"  # chapters: multiplayer rules and casual variants
+_FORMATS = "89"  # chapters: multiplayer rules and casual variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Weights:
     around: float = 0.2  # share of the best score among the rules of the same group
     example: float = -0.5  # an example speaks for its rule, but less surely than the rule itself
     pointer: float = -3.0  # a glossary entry that points to a heading decides nothing
-    variant: float = -1.0  # a rule of another way to play, which the question does not speak of
+    other_format: float = -1.0  # a rule of a format that the question does not speak of
     reference: float = 0.1  # share of a good hit's score for a rule that it refers to
     maxsim: float = 6.0  # how well the rule takes up the question's tokens
     number: float = 100.0  # a rule asked for by number goes before all others
@@ -53,7 +53,7 @@ class Query(NamedTuple):
     text: str
     terms: list[str]  # stems, table talk put into the rules' words
     headings: set[str]  # that it names
-    of_variants: bool  # it speaks of multiplayer games or casual variants
+    names_format: bool  # it speaks of Commander, of teams and the like
     vector: "Floats"
     masked: frozenset[str]  # ids of passages that do not exist for it
 
@@ -119,7 +119,7 @@ class ViewSearch:
         """All stages but the last, which takes many questions at once."""
         terms = stems(self._vocabulary.translate(question))
         named = self._headings.named(terms)
-        query = Query(question, terms, named, speaks_of_variants(question), vector, masked)
+        query = Query(question, terms, named, names_format(question), vector, masked)
         candidates = self.candidates(query, k)
         best = self.fuse(query, candidates)
         scored = self.boost(query, candidates, best)[:k]
@@ -177,7 +177,9 @@ class ViewSearch:
             score += weights.example * (passage.kind == "example")
             score += weights.heading * (passage.heading in query.headings)
             score += weights.pointer * self._only_points(passage)
-            score += weights.variant * (passage.number[0] in _VARIANTS and not query.of_variants)
+            score += weights.other_format * (
+                passage.number[0] in _FORMATS and not query.names_format
+            )
             if passage.number not in best or best[passage.number][0] < score:
                 best[passage.number] = (score, row)
         return best

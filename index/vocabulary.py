@@ -9,7 +9,7 @@ from index import files
 from index.bm25 import stems
 from index.errors import SticklerError
 
-_VARIANTS = re.compile(
+_FORMATS = re.compile(
     r"\b(?:"
     r"multiplayer|teams?|teammates?|two-headed|2hg|giant|commanders?|edh|planechase|planes?|archenemy"
     r"|schemes?|vanguards?|draft\w*|conspirac\w+|emperor|brawl|oathbreaker|free-for-all|melee"
@@ -56,9 +56,9 @@ class Headings:
         return {heading for heading, words in self._stems.items() if words in question}
 
 
-def speaks_of_variants(question: str) -> bool:
-    """Whether a question speaks of a game with teams or many players, or of a casual variant."""
-    return _VARIANTS.search(question) is not None
+def names_format(question: str) -> bool:
+    """Whether a question speaks of a multiplayer game or a casual variant, such as Commander."""
+    return _FORMATS.search(question) is not None
 
 
 def _bearers(heading: str) -> list[str]:

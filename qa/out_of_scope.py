@@ -43,12 +43,11 @@ class OutOfScope:
     """What a book does not hold, ready to be compared with questions."""
 
     def __init__(self, book: Edition, embedder: Embedder, progress: Progress | None = None) -> None:
-        whole = any(coverage.first == "" for coverage in book.coverage)
         phrases = _phrases()
         kept = [
             at
             for at, phrase in enumerate(phrases)
-            if phrase.needs is None or not (whole or phrase.needs in book)
+            if phrase.needs is None or not (book.is_whole or phrase.needs in book)
         ]
         vectors = _shipped(embedder)
         if vectors is None:

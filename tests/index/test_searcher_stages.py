@@ -41,9 +41,9 @@ def stages(view):
     return ViewSearch(view, WEIGHTS)
 
 
-def query(text="", vector=(0, 0, 0, 0, 0), headings=(), masked=(), of_variants=False):
+def query(text="", vector=(0, 0, 0, 0, 0), headings=(), masked=(), names_format=False):
     floats = np.array(vector, dtype="float32")
-    return Query(text, stems(text), set(headings), of_variants, floats, frozenset(masked))
+    return Query(text, stems(text), set(headings), names_format, floats, frozenset(masked))
 
 
 def candidates(rows, dense, bm25=None):
@@ -110,7 +110,9 @@ def other_stages(rules, glossary=()):
     vectors = faiss.IndexFlatIP(2)
     vectors.add(np.zeros((len(embedded), 2), dtype="float32"))
     texts = Bm25.build([passage.embedded for passage in embedded])
-    return ViewSearch(View(book, embedded, vectors, texts), Weights(pointer=-3.0, variant=-1.0))
+    return ViewSearch(
+        View(book, embedded, vectors, texts), Weights(pointer=-3.0, other_format=-1.0)
+    )
 
 
 def test_a_glossary_entry_that_points_to_a_heading_goes_behind_the_rules():
@@ -124,15 +126,15 @@ def test_a_glossary_entry_that_points_to_a_heading_goes_behind_the_rules():
     }
 
 
-def test_rules_of_variants_count_less_unless_the_question_speaks_of_one():
-    variant = Rule("810.8a", "A team’s creatures attack together.", EDITION, "text")
-    stages = other_stages((RULES[1], variant))
+def test_rules_of_other_formats_count_less_unless_the_question_speaks_of_one():
+    giant = Rule("810.8a", "A team’s creatures attack together.", EDITION, "text")
+    stages = other_stages((RULES[1], giant))
     either = candidates([0, 1], [2.0, 2.0])
     assert stages.fuse(query(), either) == {
         "702.9a": (pytest.approx(2.0), 0),
         "810.8a": (pytest.approx(1.0), 1),
     }
-    assert stages.fuse(query(of_variants=True), either)["810.8a"][0] == pytest.approx(2.0)
+    assert stages.fuse(query(names_format=True), either)["810.8a"][0] == pytest.approx(2.0)
 
 
 # Boost: what the surroundings and references of a rule add.

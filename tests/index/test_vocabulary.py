@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from index.bm25 import stems
 from index.errors import SticklerError
-from index.vocabulary import Headings, Vocabulary, speaks_of_variants
+from index.vocabulary import Headings, Vocabulary, names_format
 
 HEADINGS = ["Trample", "Flying", "First Strike", "Deathtouch", "Lifelink", "Banding"]
 
@@ -88,5 +88,5 @@ def test_a_heading_is_named_by_its_words_in_a_row():
         ("Does the player lose life?", False),
     ],
 )
-def test_other_ways_to_play_are_known_by_their_words(question, named):
-    assert speaks_of_variants(question) is named
+def test_formats_are_known_by_their_words(question, named):
+    assert names_format(question) is named
