@@ -38,8 +38,8 @@ def retriever(
 ) -> None:
     """Train the embedding model to find the deciding rules; about an hour, resumes if interrupted.
 
-    The vectors of out-of-scope questions that ship belong to the retriever that ships: after
-    replacing that one, rewrite them with 'stickler tune out-of-scope'.
+    The vectors that ship belong to the retriever that ships: after replacing that one, rewrite
+    them with 'stickler tune vectors'.
     """
     from eval.training.tune_retriever import Recipe, tune
 
@@ -47,7 +47,7 @@ def retriever(
     card, path = tune(recipe, out, progress_bar("Tuning the retriever"))
     measured = "By vectors alone, on the dev set"
     to_ship = (
-        "put both into index/weights, then run 'stickler tune out-of-scope', "
+        "put both into index/weights, then run 'stickler tune vectors', "
         "'stickler index build' and 'stickler eval calibrate'"
     )
     show(asdict(card), _lines(card, path, measured, to_ship), as_json)
@@ -84,14 +84,19 @@ def answers(
     show(asdict(card), _lines(card, path, measured, to_ship), as_json)
 
 
-@tune_app.command("out-of-scope")
-def out_of_scope(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
-    """Rewrite the vectors of out-of-scope questions that ship, qa/out_of_scope.npz."""
+@tune_app.command("vectors")
+def vectors(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
+    """Rewrite the vectors that ship: of the rules' questions and of those out of scope."""
+    from index import expansion
     from index.embedder import Embedder
-    from qa.out_of_scope import write_vectors
+    from qa import out_of_scope
 
-    path = write_vectors(Embedder(embedder), progress_bar("Embedding"))
-    show({"file": str(path)}, [f"Wrote {path}."], as_json)
+    model = Embedder(embedder)
+    paths = [
+        part.write_vectors(model, progress_bar("Embedding")) for part in (expansion, out_of_scope)
+    ]
+    files = [str(path) for path in paths]
+    show({"files": files}, [f"Wrote {file}." for file in files], as_json)
 
 
 def _lines(card: "Card", path: Path, measured: str, to_ship: str) -> list[str]:

@@ -9,6 +9,7 @@ summary.json has the figures. Started again, a run resumes where it was interrup
 import contextlib
 import importlib.metadata
 import json
+import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -30,7 +31,7 @@ from qa import journal, models
 from qa.resources import Resources
 from qa.settings import Settings
 
-_FUSED = Weights(heading=0, around=0, reference=0, example=0, maxsim=0)
+_FUSED = Weights(asked=-math.inf, heading=0, around=0, reference=0, example=0, maxsim=0)
 # Search with all its stages, and with fewer.
 VARIANTS = {
     "default": Weights(),

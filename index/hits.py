@@ -40,6 +40,7 @@ class Evidence:
     """What search knows of how well its result fits the question."""
 
     similarity: float  # of the nearest passage, as the embedding model sees it
+    asked: float  # of the nearest question that is kept beside a rule
     term_weights: Mapping[str, float]  # the question's stems, and how telling each is
     unknown_terms: frozenset[str]  # those of them that the book never uses
     named_headings: frozenset[str]  # the headings that the question names

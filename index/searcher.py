@@ -13,6 +13,7 @@ from index import library, store
 from index.editions import Rulebook
 from index.embedder import DEFAULT, Embedder, Progress
 from index.errors import SticklerError
+from index.expansion import Expansion
 from index.hits import SearchResult
 from index.maxsim import CANDIDATES, MaxSim
 from index.stages import ViewSearch, Weights, first, rerank
@@ -88,7 +89,8 @@ class Searcher:
     def _view(self, edition: str | None) -> "ViewSearch":
         view = self.index.view(self.book, edition)
         if view.book.name not in self._views:
-            self._views[view.book.name] = ViewSearch(view, self.weights)
+            expansion = Expansion(view.book, self.embedder)
+            self._views[view.book.name] = ViewSearch(view, self.weights, expansion)
         return self._views[view.book.name]
 
 

@@ -1,6 +1,6 @@
 """The stages of search over one edition: candidates -> fuse -> boost, and rerank.
 
-candidates  the nearest passages by FAISS and by BM25
+candidates  the nearest passages by FAISS and by BM25, and the rules with the nearest questions
 fuse        both scores set against what all passages score (z), weighted and added
 boost       lifted where the question names the heading, where rules around it fit as well,
             and where a good hit refers to it
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from index import numbers
 from index.bm25 import stems
+from index.expansion import Asked, Expansion
 from index.hits import Evidence, Hit, SearchResult, Via
 from index.passages import Passage, passages
 from index.store import View
@@ -37,6 +38,7 @@ class Weights:
 
     dense: float = 1.0
     bm25: float = 0.3
+    asked: float = 0.0  # a rule's questions speak for it as its text does; -inf: not at all
     heading: float = 0.7  # the question names the heading that the rule stands under
     around: float = 0.2  # share of the best score among the rules of the same group
     example: float = -0.5  # an example speaks for its rule, but less surely than the rule itself
@@ -56,6 +58,7 @@ class Query(NamedTuple):
     names_format: bool  # it speaks of Commander, of teams and the like
     vector: "Floats"
     masked: frozenset[str]  # ids of passages that do not exist for it
+    asked: Asked = Asked(0.0, {})  # the rules whose questions come nearest
 
 
 class Candidates(NamedTuple):
@@ -76,11 +79,12 @@ class Scored(NamedTuple):
 class ViewSearch:
     """The stages over one edition."""
 
-    def __init__(self, view: View, weights: Weights) -> None:
+    def __init__(self, view: View, weights: Weights, expansion: Expansion | None = None) -> None:
         headings = {rule.heading for rule in view.book.rules if rule.is_heading}
         self._book = view.book
         self._view = view
         self._weights = weights
+        self._expansion = expansion
         self._vocabulary = Vocabulary(headings)
         self._headings = Headings(headings)
 
@@ -96,6 +100,11 @@ class ViewSearch:
         for row, passage in enumerate(self._view.passages):
             rows.setdefault(passage.number, []).append(row)
         return rows
+
+    @cached_property
+    def _own_rows(self) -> dict[str, int]:
+        """The row of each rule's own text."""
+        return {p.number: row for row, p in enumerate(self._view.passages) if p.kind == "rule"}
 
     @cached_property
     def _spread(self) -> tuple["Floats", "Floats"]:
@@ -119,7 +128,8 @@ class ViewSearch:
         """All stages but the last, which takes many questions at once."""
         terms = stems(self._vocabulary.translate(question))
         named = self._headings.named(terms)
-        query = Query(question, terms, named, names_format(question), vector, masked)
+        asked = self._expansion.nearest(vector) if self._expansion else Asked(0.0, {})
+        query = Query(question, terms, named, names_format(question), vector, masked, asked)
         candidates = self.candidates(query, k)
         best = self.fuse(query, candidates)
         scored = self.boost(query, candidates, best)[:k]
@@ -150,7 +160,7 @@ class ViewSearch:
         ]
 
     def candidates(self, query: Query, k: int) -> Candidates:
-        """The rows that FAISS or BM25 puts first, each scored by both."""
+        """The rows that FAISS, BM25 or a rule's questions put first, each scored by all."""
         import numpy as np
 
         view = self._view
@@ -159,13 +169,24 @@ class ViewSearch:
         _, nearest = view.vectors.search(query.vector[None, :], reach)
         by_dense = [row for row in nearest[0].tolist() if row >= 0]
         by_bm25 = np.argpartition(-bm25, reach - 1)[:reach].tolist()
+        asked = self._asked(query)
         rows = [
             row
-            for row in dict.fromkeys(by_dense + by_bm25)
+            for row in dict.fromkeys(by_dense + by_bm25 + list(asked))
             if view.passages[row].id not in query.masked
         ]
         similarity = view.vectors.reconstruct_batch(np.array(rows, dtype="int64")) @ query.vector
-        return Candidates(rows, similarity, self._dense_z(query.vector, similarity), bm25[rows])
+        dense = self._dense_z(query.vector, similarity)
+        by_questions = np.array([asked.get(row, -np.inf) for row in rows], dtype="float32")
+        dense = np.maximum(dense, by_questions + np.float32(self._weights.asked))
+        return Candidates(rows, similarity, dense, bm25[rows])
+
+    def _asked(self, query: Query) -> dict[int, float]:
+        """The rows of the rules whose questions come nearest, and how near."""
+        if self._weights.asked == -math.inf:
+            return {}
+        scores = query.asked.scores
+        return {self._own_rows[n]: score for n, score in scores.items() if n in self._own_rows}
 
     def fuse(self, query: Query, candidates: Candidates) -> dict[str, tuple[float, int]]:
         """Each rule's best score and the row that has it; the heading's bonus is part of it."""
@@ -234,6 +255,7 @@ class ViewSearch:
         bm25 = self._view.bm25
         return Evidence(
             similarity=float(candidates.similarity.max()),
+            asked=query.asked.similarity,
             term_weights={term: bm25.weight(term) for term in query.terms},
             unknown_terms=frozenset(term for term in query.terms if not bm25.knows(term)),
             named_headings=frozenset(query.headings),

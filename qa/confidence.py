@@ -37,6 +37,7 @@ def features(hits: Sequence[Hit], evidence: Evidence, neighbour: Neighbour) -> d
         "score": best,
         "margin": best - hits[min(4, len(hits) - 1)].score,
         "similar": evidence.similarity,
+        "asked": evidence.asked,
         "agree": float(both[0]),
         "paths": sum(both) / len(both),
         "covered": sum(w for word, w in evidence.term_weights.items() if word in shown) / total,

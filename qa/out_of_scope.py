@@ -5,7 +5,6 @@ player asks is often near one that was asked before. Their vectors ship as out_o
 default embedding model; for any other they are computed once and cached.
 """
 
-import hashlib
 import json
 import re
 import tomllib
@@ -13,14 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from index import shipped_vectors
 from index.embedder import Embedder, Progress
 from index.rulebook import Edition
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vectors = NDArray[np.float32]
+    from index.embedder import Vectors
 
 _SUBJECTS = Path(__file__).with_name("out_of_scope.toml")
 _QUESTIONS = Path(__file__).with_name("out_of_scope.jsonl")
@@ -49,9 +46,9 @@ class OutOfScope:
             for at, phrase in enumerate(phrases)
             if phrase.needs is None or not (book.is_whole or phrase.needs in book)
         ]
-        vectors = _shipped(embedder)
+        vectors = shipped_vectors.load(VECTORS, _texts(), embedder)
         if vectors is None:
-            vectors = embedder.encode_passages([phrase.text for phrase in phrases], progress)
+            vectors = embedder.encode_passages(_texts(), progress)
         self._phrases = [phrases[at] for at in kept]
         self._vectors = vectors[kept]
 
@@ -64,30 +61,13 @@ class OutOfScope:
 
 
 def write_vectors(embedder: Embedder, progress: Progress | None = None) -> Path:
-    """Compute the vectors that ship, in half precision, bound to the model and the texts."""
-    import numpy as np
-
-    vectors = embedder.encode_passages([phrase.text for phrase in _phrases()], progress)
-    np.savez(VECTORS, made_with=_made_with(embedder), vectors=vectors.astype("float16"))
+    """Compute the vectors that ship."""
+    shipped_vectors.write(VECTORS, _texts(), embedder, progress)
     return VECTORS
 
 
-def _shipped(embedder: Embedder) -> "Vectors | None":
-    """The vectors that ship, if they were made with this very model from these very texts."""
-    import numpy as np
-
-    if not VECTORS.exists():
-        return None
-    with np.load(VECTORS) as file:
-        if str(file["made_with"]) != _made_with(embedder):
-            return None
-        vectors: Vectors = file["vectors"].astype("float32")
-        return vectors
-
-
-def _made_with(embedder: Embedder) -> str:
-    texts = json.dumps([phrase.text for phrase in _phrases()])
-    return f"{embedder.hash} {hashlib.sha256(texts.encode()).hexdigest()[:16]}"
+def _texts() -> list[str]:
+    return [phrase.text for phrase in _phrases()]
 
 
 @cache

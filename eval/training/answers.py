@@ -1,8 +1,8 @@
 """Trains the language model to read rules against the facts: yes or no, and one sentence why.
 
 The questions of a pack are read in one row: each sees the rules and itself. What is learned is the
-yes or no, which version of a rule makes it likelier, and the words of some answers. Where the rule
-that decides is missing, neither is to be likelier.
+yes or no, which question of a pack and which version of a rule make it likelier, and the words of
+some answers. Where the rule that decides is missing, neither is to be likelier.
 """
 
 import random
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch.nn import functional
+from transformers import AttentionInterface
 
 from eval.training.packs import Pack, Question, Unit
 from qa import prompt, verdict
@@ -18,6 +19,7 @@ from qa.models import Prompt
 
 _WORDED = 1  # of a pack's yes/no questions, those whose sentence is learned too
 _WORDS = 0.5  # weight of the sentences
+_ORDER = 0.5  # weight of which of two is likelier to be answered with yes
 _SPLIT = "\x00"
 _END = "<|im_end|>"
 
@@ -38,6 +40,8 @@ class AnswerReader:
     checkpoint = 2  # steps of about a minute
 
     def __init__(self, tokenizer: Any, model: Any, units: Sequence[Unit]) -> None:
+        AttentionInterface.register(_row_by_row.__name__, _row_by_row)
+        model.set_attn_implementation(_row_by_row.__name__)
         self.modules = {"": model}
         self._tokenizer, self._model, self._units = tokenizer, model, units
         self._yes, self._no = (self._ids(word)[0] for word in verdict.OPTIONS)
@@ -50,16 +54,17 @@ class AnswerReader:
         """Nothing is kept between steps."""
 
     def loss(self, batch: Sequence[int], rng: random.Random) -> torch.Tensor:
-        """Of the yes and no, of their order between the versions, and of the sentences."""
+        """Of the yes and no, of their order, and of the sentences."""
         unit = self._units[batch[0]]
-        (*scores, real), words = self.read([*unit.versions, unit.real])
-        wanted = [_gold(pack) for pack in unit.versions]
-        flips = wanted[0] - wanted[1]
-        ahead = ((scores[0] - scores[1]) * flips)[flips != 0]
+        scores, words = self.read(unit.packs)
+        wanted = [_gold(pack) for pack in unit.packs]
         right = functional.binary_cross_entropy_with_logits
-        losses = [right(torch.cat(scores), torch.cat(wanted)), right(real, _gold(unit.real))]
-        if len(ahead):
-            losses.append(functional.softplus(-ahead).mean() / 2)
+        losses = [right(each, gold) for each, gold in zip(scores, wanted, strict=True)]
+        ahead = [_ahead(each, gold) for each, gold in zip(scores, wanted, strict=True)]
+        if unit.versions:
+            flips = wanted[0] - wanted[1]
+            ahead.append(((scores[0] - scores[1]) * flips)[flips != 0])
+        losses += [functional.softplus(-each).mean() * _ORDER for each in ahead if len(each)]
         if words is not None:
             losses.append(words * _WORDS)
         return torch.stack(losses).sum()
@@ -74,7 +79,8 @@ class AnswerReader:
         hidden = self._model.model(
             input_ids=torch.tensor([[token for row in rows for token in row.tokens]]),
             position_ids=torch.tensor([[place for row in rows for place in row.places]]),
-            attention_mask=_mask(rows, self._model.dtype),
+            attention_mask=_mask(rows),
+            lengths=[len(row.tokens) for row in rows],
             use_cache=False,
         ).last_hidden_state[0]
         head = self._model.lm_head.weight
@@ -142,13 +148,40 @@ def _gold(pack: Pack) -> torch.Tensor:
     return torch.tensor([float(question.verdict == "yes") for question in pack.questions])
 
 
-def _mask(rows: Sequence[Row], dtype: torch.dtype) -> torch.Tensor:
-    """What each token may see: its own row's rules, and its own question up to itself."""
-    pack = torch.tensor([at for at, row in enumerate(rows) for _ in row.tokens])
+def _ahead(scores: torch.Tensor, gold: torch.Tensor) -> torch.Tensor:
+    """By how much each question that is answered with yes is ahead of each with no."""
+    return (scores[gold == 1][:, None] - scores[gold == 0][None, :]).flatten()
+
+
+def _mask(rows: Sequence[Row]) -> torch.Tensor:
+    """What each token may see of its own row: the rules, and its own question up to itself."""
     owner = torch.tensor([owner for row in rows for owner in row.owners])
     at = torch.arange(len(owner))
-    earlier = at[:, None] >= at[None, :]
-    related = (owner[None, :] == 0) | (owner[:, None] == owner[None, :])
-    seen = earlier & related & (pack[:, None] == pack[None, :])
-    lowest = torch.finfo(dtype).min
-    return torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, lowest)[None, None]
+    seen = at[:, None] >= at[None, :]
+    seen &= (owner[None, :] == 0) | (owner[:, None] == owner[None, :])
+    return seen[None, None]
+
+
+def _row_by_row(
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor,
+    lengths: Sequence[int],
+    **kwargs: Any,
+) -> tuple[torch.Tensor, None]:
+    """Attention within each of the rows that are read together."""
+    seen, end = [], 0
+    for length in lengths:
+        own = slice(end, end + length)
+        end += length
+        attended = functional.scaled_dot_product_attention(
+            query[:, :, own],
+            key[:, :, own],
+            value[:, :, own],
+            attention_mask[:, :, own, own],
+            enable_gqa=True,
+        )
+        seen.append(attended.transpose(1, 2))
+    return torch.cat(seen, 1), None

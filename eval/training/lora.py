@@ -1,8 +1,8 @@
 """Low-rank adapters for a GGUF model: trained on its unpacked weights, saved as a GGUF adapter.
 
-llama.cpp lays the adapter over the packed file that it was trained on. The frozen weights are held
-in bfloat16 where the processor multiplies it natively, four times as fast as float32 there; the
-adapter itself is always float32.
+llama.cpp lays the adapter over the packed file that it was trained on. Where the processor
+multiplies 8 bits natively, the frozen weights are held in 8 bits; the adapter itself is always
+float32.
 """
 
 import math
@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from eval.training.int8 import Int8Linear
 from index import files
 from index.errors import SticklerError
 
@@ -35,7 +36,7 @@ _NAMES = {
 class Adapted(nn.Module):
     """A frozen linear layer with an adapter, which at first changes nothing."""
 
-    def __init__(self, base: nn.Linear) -> None:
+    def __init__(self, base: nn.Linear | Int8Linear) -> None:
         super().__init__()
         self.base = base
         width = base.in_features
@@ -44,8 +45,8 @@ class Adapted(nn.Module):
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         plain: torch.Tensor = self.base(inputs)
-        low = nn.functional.linear(inputs, self.lora_a.to(inputs.dtype))
-        return plain + nn.functional.linear(low, self.lora_b.to(inputs.dtype)) * (ALPHA / RANK)
+        low = nn.functional.linear(inputs, self.lora_a)
+        return plain + nn.functional.linear(low, self.lora_b) * (ALPHA / RANK)
 
 
 def load(path: Path) -> tuple[Any, Any]:
@@ -59,23 +60,20 @@ def load(path: Path) -> tuple[Any, Any]:
 
     where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
     tokenizer = AutoTokenizer.from_pretrained(**where)
-    model = AutoModelForCausalLM.from_pretrained(**where, dtype=_precision())
-    adapt(model, FIRST_LAYER)
+    model = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
+    adapt(model, FIRST_LAYER, packed=bool(torch.cpu.get_capabilities().get("avx512_vnni")))
     return tokenizer, model
 
 
-def _precision() -> torch.dtype:
-    return torch.bfloat16 if torch.cpu.get_capabilities().get("avx512_bf16") else torch.float32
-
-
-def adapt(model: Any, first_layer: int) -> None:
-    """Freeze a model and put adapters on its linear layers, from a layer on upwards."""
+def adapt(model: Any, first_layer: int, packed: bool = False) -> None:
+    """Freeze a model, in 8 bits if `packed`, and put adapters on its layers from one on upwards."""
     model.requires_grad_(False)
-    for layer in model.model.layers[first_layer:]:
+    for at, layer in enumerate(model.model.layers):
         for name in _NAMES:
             part, own = name.split(".")
             block = getattr(layer, part)
-            setattr(block, own, Adapted(getattr(block, own)))
+            frozen = Int8Linear(getattr(block, own)) if packed else getattr(block, own)
+            setattr(block, own, Adapted(frozen) if at >= first_layer else frozen)
 
 
 def write(path: Path, weights: Mapping[str, torch.Tensor], base: str) -> None:

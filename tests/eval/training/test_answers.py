@@ -8,6 +8,7 @@ import torch
 from eval import items
 from eval.training import loop, lora, packs
 from eval.training.answers import AnswerReader
+from eval.training.int8 import Int8Linear
 from eval.training.packs import Pack
 from index import numbers
 from index.errors import SticklerError
@@ -66,24 +67,35 @@ def test_no_real_rule_is_one_that_something_measures(real):
 
 def test_the_deciding_rule_is_shown_unless_the_pack_is_unsettled(real):
     unsettled = [pack for pack in real if not pack.settled]
-    assert 0.05 < len(unsettled) / len(real) < 0.15
+    assert 0.15 < len(unsettled) / len(real) < 0.35
     for pack in real:
         shown = {rule.number for rule in pack.rules}
         assert all((question.rule in shown) == pack.settled for question in pack.questions)
 
 
 def test_two_versions_ask_the_same_and_differ_in_rule_and_verdict(units):
-    for a, b in (unit.versions for unit in units):
+    versions = [unit.versions for unit in units if unit.versions]
+    assert len(versions) == len(units) / 2
+    for a, b in versions:
         assert [q.text for q in a.questions] == [q.text for q in b.questions]
         assert a.rules != b.rules
         assert {q.verdict for q in (*a.questions, *b.questions)} == {"yes", "no"}
+
+
+def test_half_of_the_steps_read_an_invented_rule_among_others_of_its_keyword(units):
+    invented = [unit.invented for unit in units if unit.invented]
+    assert [bool(unit.invented) for unit in units] == [not unit.versions for unit in units]
+    assert any(len(pack.rules) > 3 for pack in invented)
+    for pack in invented:
+        assert len({rule.heading for rule in pack.rules}) == 1
+        assert {q.rule for q in pack.questions} <= {rule.number for rule in pack.rules}
 
 
 def test_the_deciding_rule_stands_among_others_that_search_finds(real):
     several = [pack for pack in real if len(pack.rules) > 1 and pack.settled]
     places = {[rule.number for rule in p.rules].index(p.questions[0].rule) for p in several}
     assert len(several) > len(real) / 2
-    assert places == {0, 1, 2}
+    assert places == {0, 1, 2, 3, 4}
 
 
 def test_the_same_seed_gives_the_same_units(units, searcher):
@@ -96,7 +108,7 @@ def test_a_question_in_a_pack_is_read_as_if_it_were_alone(reader, units):
     [together, other], _ = reader.read([pack, units[1].real])
     alone = [reader.read([Pack(pack.rules, (each,))])[0][0].item() for each in pack.questions]
     assert together.tolist() == pytest.approx(alone, abs=1e-5)
-    assert len({round(each, 5) for each in alone}) == len(alone)
+    assert len({round(each, 7) for each in alone}) == len(alone)
     assert len(other) == len(units[1].real.questions)
 
 
@@ -107,6 +119,22 @@ def test_training_brings_the_loss_down_and_changes_the_adapters_alone(reader, tm
     before = reader.loss([0], rng).item()
     loop.train(reader, 12, 0.02, 0, tmp_path, "key", lambda done, total: None)
     assert reader.loss([0], rng).item() < before - 0.03
+
+
+def test_a_layer_in_8_bits_multiplies_like_the_one_that_it_is_made_of():
+    torch.manual_seed(0)
+    plain = torch.nn.Linear(256, 96)
+    packed = Int8Linear(plain)
+    inputs = torch.randn(2, 5, 256)
+    inputs[..., 7] *= 300  # as models keep some columns
+    gradients = []
+    for layer in (plain, packed):
+        tokens = inputs.clone().requires_grad_()
+        given = layer(tokens)
+        (given[..., :9] ** 2).sum().backward()
+        gradients.append((given.detach(), tokens.grad))
+    for exact, rounded in zip(*gradients, strict=True):
+        assert (exact - rounded).norm() < 0.02 * exact.norm()
 
 
 def test_an_adapter_names_its_base_and_its_tensors(reader, tmp_path):

@@ -7,6 +7,7 @@ import torch
 
 from eval.training import data, loop
 from eval.training.retriever import Retriever
+from index import expansion, shipped_vectors
 from index.embedder import Embedder
 from qa import out_of_scope
 
@@ -20,7 +21,7 @@ def test_a_retriever_is_tuned_and_can_be_used(stickler, tmp_path):
     assert card["questions"] == 20
     assert set(card["before"]) == set(card["after"])
     assert str(path) in out
-    assert "stickler tune out-of-scope" in out  # the vectors that ship belong to one retriever
+    assert "stickler tune vectors" in out  # the vectors that ship belong to one retriever
     assert Embedder(str(path)).encode_questions(["what is trample?"]).shape == (1, 384)
 
 
@@ -36,10 +37,13 @@ def test_training_again_gives_the_same_weights(tmp_path):
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
-def test_the_out_of_scope_vectors_can_be_rewritten(stickler, tmp_path, monkeypatch):
-    path = tmp_path / "out_of_scope.npz"
-    monkeypatch.setattr(out_of_scope, "VECTORS", path)
-    monkeypatch.setattr(out_of_scope, "_phrases", lambda: [out_of_scope._Phrase(None, "a joke")])
-    code, out, err = stickler("tune", "out-of-scope")
-    assert (code, out) == (0, f"Wrote {path}.\n"), err
-    assert out_of_scope._shipped(Embedder()).shape == (1, 384)
+def test_the_vectors_that_ship_can_be_rewritten(stickler, tmp_path, monkeypatch):
+    paths = [tmp_path / "expansions.npz", tmp_path / "out_of_scope.npz"]
+    for part, path, texts in zip((expansion, out_of_scope), paths, (["a"], ["b", "c"]), strict=True):
+        monkeypatch.setattr(part, "VECTORS", path)
+        monkeypatch.setattr(part, "_texts", lambda texts=texts: texts)
+    code, out, err = stickler("tune", "vectors")
+    assert (code, out) == (0, "".join(f"Wrote {path}.\n" for path in paths)), err
+    model = Embedder()
+    assert shipped_vectors.load(paths[1], ["b", "c"], model).shape == (2, 384)
+    assert shipped_vectors.load(paths[1], ["b", "d"], model) is None

@@ -1,0 +1,46 @@
+"""Vectors of fixed texts that ship, so that no machine has to compute them first.
+
+They are held in 8 bits and bound by hash to the embedding model and to the texts.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from index.embedder import Embedder, Progress
+
+if TYPE_CHECKING:
+    from index.embedder import Vectors
+
+_LARGEST = 127
+
+
+def load(path: Path, texts: Sequence[str], embedder: Embedder) -> "Vectors | None":
+    """The vectors of the texts; None unless this very model made them from these."""
+    import numpy as np
+
+    if not path.exists():
+        return None
+    with np.load(path) as file:
+        if str(file["made_with"]) != _made_with(embedder, texts):
+            return None
+        vectors: Vectors = file["vectors"].astype("float32") * file["scale"]
+        return vectors
+
+
+def write(
+    path: Path, texts: Sequence[str], embedder: Embedder, progress: Progress | None = None
+) -> None:
+    """Compute the vectors that ship."""
+    import numpy as np
+
+    vectors = embedder.encode_passages(texts, progress)
+    scale = np.abs(vectors).max(axis=1, keepdims=True) / _LARGEST
+    packed = (vectors / scale).round().astype("int8")
+    np.savez(path, made_with=_made_with(embedder, texts), vectors=packed, scale=scale)
+
+
+def _made_with(embedder: Embedder, texts: Sequence[str]) -> str:
+    return f"{embedder.hash} {hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]}"
