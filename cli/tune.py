@@ -59,7 +59,7 @@ def answers(
     rate: Rate = 2e-4,
     seed: Seed = 0,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Only the first steps, of some 16 questions each.")
+        int | None, typer.Option(min=1, help="Only the first steps, of some 13 questions each.")
     ] = None,
     start: Annotated[
         Path | None,
@@ -69,7 +69,7 @@ def answers(
 ) -> None:
     """Train the default language model to read rules; many hours, resumes if interrupted.
 
-    Needs 16 GB of memory and the packages of the extra 'tune'.
+    Needs 18 GB of memory and the packages of the extra 'tune'.
     """
     from eval.training.tune_answers import Recipe, tune
 

@@ -15,7 +15,7 @@ from eval import items, metrics
 from eval.items import EvalItem
 from index import files
 from index.editions import CURRENT
-from index.hits import SearchResult
+from index.hits import Evidence, SearchResult
 from qa.citations import near_best
 from qa.confidence import WEIGHTS, extent, features, logistic
 from qa.resources import Resources
@@ -37,6 +37,7 @@ class Inputs(NamedTuple):
 
     features: list[dict[str, float]]
     correct: list[float]  # 1 where a rule that decides would be cited
+    evidence: Evidence  # of one of them
 
 
 def fit(resources: Resources) -> Report:
@@ -66,7 +67,7 @@ def fit(resources: Resources) -> Report:
         "found": _calibration(found, held_out),
     }
     tables = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-    tables[extent(whole)] = _rounded({"settled": settled, "found": found})
+    tables[extent(whole, known.evidence)] = _rounded({"settled": settled, "found": found})
     files.write_whole(WEIGHTS, json.dumps(tables, indent=0).encode() + b"\n")
     return report
 
@@ -77,6 +78,7 @@ def _inputs(resources: Resources, asked: Sequence[EvalItem]) -> Inputs:
     return Inputs(
         [features(r.hits, r.evidence, out_of_scope.nearest(r.evidence.vector)) for r in results],
         [float(_correct(item, result)) for item, result in zip(asked, results, strict=True)],
+        results[0].evidence,
     )
 
 

@@ -31,7 +31,7 @@ from qa import journal, models
 from qa.resources import Resources
 from qa.settings import Settings
 
-_FUSED = Weights(asked=-math.inf, heading=0, around=0, reference=0, example=0, maxsim=0)
+_FUSED = Weights(question=-math.inf, heading=0, around=0, reference=0, example=0, maxsim=0)
 # Search with all its stages, and with fewer.
 VARIANTS = {
     "default": Weights(),

@@ -1,9 +1,10 @@
 """Document expansion: questions that players might ask, kept beside the rule that decides them.
 
 A player's words are often far from the rule's but near to another player's. expansions.jsonl has
-eight questions for each rule of one whole release. A rule of any edition takes those of the rule
-under the same heading that it shares most of its words with, so that renumbered rules keep theirs.
-Their vectors ship for the default embedding model; any other searches without them.
+some eight questions for each rule of one whole release. A rule of any edition takes those of the
+rule under the same heading, or of the same number, that it shares most of its words with, so that
+renumbered rules keep theirs. Their vectors ship for the default embedding model; any other searches
+without them.
 """
 
 import json
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from index import shipped_vectors
 from index.bm25 import stems
 from index.embedder import Embedder, Progress
-from index.rulebook import Edition, Rule
+from index.rulebook import Edition
 
 if TYPE_CHECKING:
     from index.embedder import Vectors
@@ -25,51 +26,49 @@ VECTORS = Path(__file__).with_name("expansions.npz")
 _QUESTIONS = Path(__file__).with_name("expansions.jsonl")
 _SAME = 0.7  # share of words that two wordings of one rule have in common
 _NEAREST = 400  # questions that are looked at for the rules they belong to
+_COVERED = 0.8  # share of a book's rules that need questions for their nearness to tell something
 
 
-class Asked(NamedTuple):
-    """What a book's questions tell of another one."""
+class NearestQuestions(NamedTuple):
+    """What the rules' questions tell of another one."""
 
-    similarity: float  # of the nearest of them
+    similarity: float | None  # of the nearest of them; None where most rules have none
     scores: Mapping[str, float]  # of the nearest rules, in spreads above the mean of all questions
 
 
-class _Row(NamedTuple):
-    number: str
-    words: frozenset[int]
-    questions: Sequence[str]
+NONE = NearestQuestions(None, {})
 
 
 class Expansion:
-    """The questions of one book's rules."""
+    """The questions of one book's rules; `vectors` are those of all that ship."""
 
-    def __init__(self, book: Edition, embedder: Embedder) -> None:
-        import numpy as np
-
-        self._rules: list[str] = []  # of each question
-        vectors = shipped_vectors.load(VECTORS, _texts(), embedder)
-        if vectors is None:
-            return
+    def __init__(self, book: Edition, vectors: "Vectors") -> None:
         owners = _owners(book)
-        kept = [(at, rule) for at, row in enumerate(_each_row()) for rule in owners.get(row, ())]
-        self._rules = [rule for _, rule in kept]
-        self._vectors = vectors[np.array([at for at, _ in kept], dtype="int64")]
+        self._owners = [owners.get(row, ()) for row in _each_row()]
+        self._vectors = vectors
+        owned = sum(map(len, owners.values()))
+        rules = sum(not rule.is_heading for rule in book.rules)
+        self._covered = owned >= _COVERED * rules
 
-    def nearest(self, vector: "Vectors") -> Asked:
+    def nearest(self, vector: "Vectors") -> NearestQuestions:
         """The rules whose questions come nearest to this one."""
         import numpy as np
 
-        if not self._rules:
-            return Asked(0.0, {})
         similarity = self._vectors @ vector
-        reach = min(_NEAREST, len(similarity))
-        best = np.argpartition(-similarity, reach - 1)[:reach]
-        best = best[np.argsort(-similarity[best])]
         mean, spread = float(similarity.mean()), max(float(similarity.std()), 1e-6)
+        order = np.argpartition(-similarity, _NEAREST)[:_NEAREST]
         scores: dict[str, float] = {}
-        for at in best.tolist():
-            scores.setdefault(self._rules[at], (float(similarity[at]) - mean) / spread)
-        return Asked(float(similarity[best[0]]), scores)
+        for at in order[np.argsort(-similarity[order])].tolist():
+            for rule in self._owners[at]:
+                scores.setdefault(rule, (float(similarity[at]) - mean) / spread)
+        best = max(scores.values(), default=0.0) * spread + mean
+        return NearestQuestions(best if self._covered else None, scores)
+
+
+@cache
+def vectors(model: str) -> "Vectors | None":
+    """All questions as an embedding model, given by its hash, sees them; None if none ship."""
+    return shipped_vectors.load(VECTORS, _texts(), model)
 
 
 def signature(text: str) -> frozenset[int]:
@@ -83,50 +82,60 @@ def write_vectors(embedder: Embedder, progress: Progress | None = None) -> Path:
     return VECTORS
 
 
+class _Row(NamedTuple):
+    number: str
+    heading: str
+    words: frozenset[int]
+    questions: Sequence[str]
+
+
 def _owners(book: Edition) -> Mapping[str, Sequence[str]]:
     """The rules of a book that each row's questions are about, by the row's number."""
+    by_number = {row.number: row for row in _rows()}
+    by_heading: dict[str, list[_Row]] = {}
+    for row in _rows():
+        by_heading.setdefault(row.heading, []).append(row)
     owners: dict[str, list[str]] = {}
     for rule in book.rules:
-        rows = _rows().get(_heading(book, rule), ())
-        if rule.is_heading or not rows:
+        if rule.is_heading:
             continue
+        heading = next(iter(book.path(rule.number)[::-1]), "").lower()
         words = signature(rule.text)
-        # Of two wordings that are as near, the one that did not move.
-        alike, _, number = max(
-            (
-                len(words & row.words)
-                / max(1, len(words if rule.truncated else words | row.words)),
-                row.number == rule.number,
-                row.number,
-            )
-            for row in rows
-        )
+        near = [
+            # Of two wordings that are as near, the one that did not move.
+            (_alike(words, row.words, rule.truncated), row.number == rule.number, row.number)
+            for row in (*by_heading.get(heading, ()), by_number.get(rule.number))
+            if row
+        ]
+        alike, _, number = max(near, default=(0.0, False, ""))
         if alike >= _SAME:
             owners.setdefault(number, []).append(rule.number)
     return owners
 
 
-def _heading(book: Edition, rule: Rule) -> str:
-    return next(iter(book.path(rule.number)[::-1]), "").lower()
+def _alike(words: frozenset[int], others: frozenset[int], truncated: bool) -> float:
+    return len(words & others) / max(1, len(words if truncated else words | others))
 
 
 def _texts() -> list[str]:
-    return [question for rows in _rows().values() for row in rows for question in row.questions]
+    return [question for row in _rows() for question in row.questions]
 
 
 def _each_row() -> list[str]:
     """The number of the row that each of the texts belongs to."""
-    return [row.number for rows in _rows().values() for row in rows for _ in row.questions]
+    return [row.number for row in _rows() for _ in row.questions]
 
 
 @cache
-def _rows() -> dict[str, list[_Row]]:
-    """The rules that have questions, by heading."""
-    found: dict[str, list[_Row]] = {}
-    for line in _QUESTIONS.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        words = frozenset(
-            int(row["words"][at : at + 4], 16) for at in range(0, len(row["words"]), 4)
+def _rows() -> list[_Row]:
+    """The rules that have questions."""
+    rows = map(json.loads, _QUESTIONS.read_text(encoding="utf-8").splitlines())
+    return [
+        _Row(
+            row["number"],
+            row["heading"],
+            frozenset(int(row["words"][at : at + 4], 16) for at in range(0, len(row["words"]), 4)),
+            row["questions"],
         )
-        found.setdefault(row["heading"], []).append(_Row(row["number"], words, row["questions"]))
-    return found
+        for row in rows
+    ]

@@ -11,7 +11,7 @@ from index.errors import SticklerError
 
 _PROBE = 1 << 16  # bytes
 _END = 1 << 20
-_SOURCES = {".py", ".toml", ".json", ".txt"}
+_SOURCES = {".py", ".toml", ".json", ".jsonl", ".npz", ".txt"}
 
 
 def home() -> Path:

@@ -40,7 +40,7 @@ class Evidence:
     """What search knows of how well its result fits the question."""
 
     similarity: float  # of the nearest passage, as the embedding model sees it
-    asked: float  # of the nearest question that is kept beside a rule
+    nearest_question: float | None  # of those kept beside the rules; None where most have none
     term_weights: Mapping[str, float]  # the question's stems, and how telling each is
     unknown_terms: frozenset[str]  # those of them that the book never uses
     named_headings: frozenset[str]  # the headings that the question names

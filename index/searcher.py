@@ -9,7 +9,7 @@ question token by token (MaxSim): rerank.
 
 from collections.abc import Collection, Sequence
 
-from index import library, store
+from index import expansion, library, store
 from index.editions import Rulebook
 from index.embedder import DEFAULT, Embedder, Progress
 from index.errors import SticklerError
@@ -89,8 +89,9 @@ class Searcher:
     def _view(self, edition: str | None) -> "ViewSearch":
         view = self.index.view(self.book, edition)
         if view.book.name not in self._views:
-            expansion = Expansion(view.book, self.embedder)
-            self._views[view.book.name] = ViewSearch(view, self.weights, expansion)
+            vectors = expansion.vectors(self.embedder.hash)
+            questions = None if vectors is None else Expansion(view.book, vectors)
+            self._views[view.book.name] = ViewSearch(view, self.weights, questions)
         return self._views[view.book.name]
 
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 _LARGEST = 127
 
 
-def load(path: Path, texts: Sequence[str], embedder: Embedder) -> "Vectors | None":
-    """The vectors of the texts; None unless this very model made them from these."""
+def load(path: Path, texts: Sequence[str], model: str) -> "Vectors | None":
+    """The vectors of the texts; None unless this very model, given by its hash, made them."""
     import numpy as np
 
     if not path.exists():
         return None
     with np.load(path) as file:
-        if str(file["made_with"]) != _made_with(embedder, texts):
+        if str(file["made_with"]) != _made_with(model, texts):
             return None
         vectors: Vectors = file["vectors"].astype("float32") * file["scale"]
         return vectors
@@ -39,8 +39,8 @@ def write(
     vectors = embedder.encode_passages(texts, progress)
     scale = np.abs(vectors).max(axis=1, keepdims=True) / _LARGEST
     packed = (vectors / scale).round().astype("int8")
-    np.savez(path, made_with=_made_with(embedder, texts), vectors=packed, scale=scale)
+    np.savez(path, made_with=_made_with(embedder.hash, texts), vectors=packed, scale=scale)
 
 
-def _made_with(embedder: Embedder, texts: Sequence[str]) -> str:
-    return f"{embedder.hash} {hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]}"
+def _made_with(model: str, texts: Sequence[str]) -> str:
+    return f"{model} {hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]}"

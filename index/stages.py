@@ -1,7 +1,7 @@
 """The stages of search over one edition: candidates -> fuse -> boost, and rerank.
 
 candidates  the nearest passages by FAISS and by BM25, and the rules with the nearest questions
-fuse        both scores set against what all passages score (z), weighted and added
+fuse        both scores set against what all passages (or questions) score (z), weighted and added
 boost       lifted where the question names the heading, where rules around it fit as well,
             and where a good hit refers to it
 rerank      the order of the first hits after another score, such as MaxSim's, is added
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from index import numbers
 from index.bm25 import stems
-from index.expansion import Asked, Expansion
+from index.expansion import NONE, Expansion, NearestQuestions
 from index.hits import Evidence, Hit, SearchResult, Via
 from index.passages import Passage, passages
 from index.store import View
@@ -38,7 +38,7 @@ class Weights:
 
     dense: float = 1.0
     bm25: float = 0.3
-    asked: float = 0.0  # a rule's questions speak for it as its text does; -inf: not at all
+    question: float = 0.0  # a rule's questions speak for it as its text does; -inf: not at all
     heading: float = 0.7  # the question names the heading that the rule stands under
     around: float = 0.2  # share of the best score among the rules of the same group
     example: float = -0.5  # an example speaks for its rule, but less surely than the rule itself
@@ -58,7 +58,7 @@ class Query(NamedTuple):
     names_format: bool  # it speaks of Commander, of teams and the like
     vector: "Floats"
     masked: frozenset[str]  # ids of passages that do not exist for it
-    asked: Asked = Asked(0.0, {})  # the rules whose questions come nearest
+    questions: NearestQuestions = NONE  # of those that are kept beside the rules
 
 
 class Candidates(NamedTuple):
@@ -128,8 +128,8 @@ class ViewSearch:
         """All stages but the last, which takes many questions at once."""
         terms = stems(self._vocabulary.translate(question))
         named = self._headings.named(terms)
-        asked = self._expansion.nearest(vector) if self._expansion else Asked(0.0, {})
-        query = Query(question, terms, named, names_format(question), vector, masked, asked)
+        nearest = self._expansion.nearest(vector) if self._expansion else NONE
+        query = Query(question, terms, named, names_format(question), vector, masked, nearest)
         candidates = self.candidates(query, k)
         best = self.fuse(query, candidates)
         scored = self.boost(query, candidates, best)[:k]
@@ -169,23 +169,23 @@ class ViewSearch:
         _, nearest = view.vectors.search(query.vector[None, :], reach)
         by_dense = [row for row in nearest[0].tolist() if row >= 0]
         by_bm25 = np.argpartition(-bm25, reach - 1)[:reach].tolist()
-        asked = self._asked(query)
+        questions = self._by_questions(query)
         rows = [
             row
-            for row in dict.fromkeys(by_dense + by_bm25 + list(asked))
+            for row in dict.fromkeys(by_dense + by_bm25 + list(questions))
             if view.passages[row].id not in query.masked
         ]
         similarity = view.vectors.reconstruct_batch(np.array(rows, dtype="int64")) @ query.vector
         dense = self._dense_z(query.vector, similarity)
-        by_questions = np.array([asked.get(row, -np.inf) for row in rows], dtype="float32")
-        dense = np.maximum(dense, by_questions + np.float32(self._weights.asked))
+        of_questions = np.array([questions.get(row, -np.inf) for row in rows], dtype="float32")
+        dense = np.maximum(dense, of_questions + np.float32(self._weights.question))
         return Candidates(rows, similarity, dense, bm25[rows])
 
-    def _asked(self, query: Query) -> dict[int, float]:
+    def _by_questions(self, query: Query) -> dict[int, float]:
         """The rows of the rules whose questions come nearest, and how near."""
-        if self._weights.asked == -math.inf:
+        if self._weights.question == -math.inf:
             return {}
-        scores = query.asked.scores
+        scores = query.questions.scores
         return {self._own_rows[n]: score for n, score in scores.items() if n in self._own_rows}
 
     def fuse(self, query: Query, candidates: Candidates) -> dict[str, tuple[float, int]]:
@@ -255,7 +255,7 @@ class ViewSearch:
         bm25 = self._view.bm25
         return Evidence(
             similarity=float(candidates.similarity.max()),
-            asked=query.asked.similarity,
+            nearest_question=query.questions.similarity,
             term_weights={term: bm25.weight(term) for term in query.terms},
             unknown_terms=frozenset(term for term in query.terms if not bm25.knows(term)),
             named_headings=frozenset(query.headings),

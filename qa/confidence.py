@@ -4,7 +4,8 @@ What search knows of its own result (scores, margins, agreement of the paths, wo
 that no rule covers, and what else the question may be about) goes through logistic functions whose
 weights `stickler eval calibrate` fits: `settled`, do the loaded rules decide it at all; `found`, is
 a deciding rule among those cited. Excerpts and whole releases have weights of their own: among four
-times as many rules something similar is always found.
+times as many rules something similar is always found. So have books and embedding models for which
+no questions ship (index/expansion.py).
 """
 
 import json
@@ -33,11 +34,12 @@ def features(hits: Sequence[Hit], evidence: Evidence, neighbour: Neighbour) -> d
     shown = set(stems(" ".join(f"{hit.passage.heading} {hit.passage.shown}" for hit in hits[:3])))
     total = sum(evidence.term_weights.values()) or 1.0
     both = [{"dense", "lexical"} <= set(hit.via) for hit in hits[:5]]
+    question = evidence.nearest_question
     return {
+        **({} if question is None else {"question": question}),
         "score": best,
         "margin": best - hits[min(4, len(hits) - 1)].score,
         "similar": evidence.similarity,
-        "asked": evidence.asked,
         "agree": float(both[0]),
         "paths": sum(both) / len(both),
         "covered": sum(w for word, w in evidence.term_weights.items() if word in shown) / total,
@@ -53,14 +55,15 @@ def confidence(
 ) -> Confidence:
     """How sure search is of what it found in excerpts, or in a `whole` release."""
     values = features(hits, evidence, neighbour)
-    tables = _weights()[extent(whole)]
+    tables = _weights()[extent(whole, evidence)]
     settled, found = (logistic(tables[name], values) for name in ("settled", "found"))
     return Confidence(settled, found, settled >= tables["settled"]["threshold"])
 
 
-def extent(whole: bool) -> str:
-    """What the weights for excerpts and for whole releases are called."""
-    return "whole" if whole else "excerpts"
+def extent(whole: bool, evidence: Evidence) -> str:
+    """What the weights are called for such a book and what is known of its rules."""
+    name = "whole" if whole else "excerpts"
+    return name if evidence.nearest_question is not None else f"{name}, no questions"
 
 
 @cache

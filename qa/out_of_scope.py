@@ -46,7 +46,7 @@ class OutOfScope:
             for at, phrase in enumerate(phrases)
             if phrase.needs is None or not (book.is_whole or phrase.needs in book)
         ]
-        vectors = shipped_vectors.load(VECTORS, _texts(), embedder)
+        vectors = shipped_vectors.load(VECTORS, _texts(), embedder.hash)
         if vectors is None:
             vectors = embedder.encode_passages(_texts(), progress)
         self._phrases = [phrases[at] for at in kept]

@@ -61,7 +61,7 @@ class AnswerReader:
         right = functional.binary_cross_entropy_with_logits
         losses = [right(each, gold) for each, gold in zip(scores, wanted, strict=True)]
         ahead = [_ahead(each, gold) for each, gold in zip(scores, wanted, strict=True)]
-        if unit.versions:
+        if unit.has_versions:
             flips = wanted[0] - wanted[1]
             ahead.append(((scores[0] - scores[1]) * flips)[flips != 0])
         losses += [functional.softplus(-each).mean() * _ORDER for each in ahead if len(each)]

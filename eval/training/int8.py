@@ -54,7 +54,9 @@ class Int8Linear(nn.Module):
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         tokens = inputs.reshape(-1, self.in_features)
-        product: torch.Tensor = _Product.apply(tokens, self.packed, self.scale)
+        product: torch.Tensor = _Product.apply(  # type: ignore[no-untyped-call]
+            tokens, self.packed, self.scale
+        )
         if self.bias is not None:
             product = product + self.bias
         return product.view(*inputs.shape[:-1], self.out_features)

@@ -61,18 +61,23 @@ def load(path: Path) -> tuple[Any, Any]:
     where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
     tokenizer = AutoTokenizer.from_pretrained(**where)
     model = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
-    adapt(model, FIRST_LAYER, packed=bool(torch.cpu.get_capabilities().get("avx512_vnni")))
+    adapt(model, FIRST_LAYER, has_int8())
     return tokenizer, model
 
 
-def adapt(model: Any, first_layer: int, packed: bool = False) -> None:
-    """Freeze a model, in 8 bits if `packed`, and put adapters on its layers from one on upwards."""
+def has_int8() -> bool:
+    """Whether this processor multiplies 8 bits natively: frozen weights are then held in them."""
+    return bool(torch.cpu.get_capabilities().get("avx512_vnni"))
+
+
+def adapt(model: Any, first_layer: int, int8: bool) -> None:
+    """Freeze a model, in 8 bits if told so, and put adapters on its layers from one on upwards."""
     model.requires_grad_(False)
     for at, layer in enumerate(model.model.layers):
         for name in _NAMES:
             part, own = name.split(".")
             block = getattr(layer, part)
-            frozen = Int8Linear(getattr(block, own)) if packed else getattr(block, own)
+            frozen = Int8Linear(getattr(block, own)) if int8 else getattr(block, own)
             setattr(block, own, Adapted(frozen) if at >= first_layer else frozen)
 
 

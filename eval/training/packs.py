@@ -57,19 +57,23 @@ class Pack(NamedTuple):
 class Unit(NamedTuple):
     """What one step learns from."""
 
+    beside: tuple[Pack, ...]  # the same questions under two versions of a rule, or an invented rule
     real: Pack  # about rules of the documents
-    versions: tuple[Pack, Pack] | None  # the same questions under two versions of a rule
-    invented: Pack | None  # about a rule that no book has, instead of the versions
 
     @property
     def packs(self) -> tuple[Pack, ...]:
-        return (*(self.versions or ()), self.real, *((self.invented,) if self.invented else ()))
+        return (*self.beside, self.real)
+
+    @property
+    def has_versions(self) -> bool:
+        return len(self.beside) == 2
 
 
 def units(seed: int, searcher: Searcher, limit: int | None = None) -> list[Unit]:
-    """All there is to learn from, in an order of the seed's; `limit` takes the first so many.
+    """What there is to learn from until one kind runs out, in an order of the seed's.
 
-    `searcher` finds the rules that are shown beside the deciding ones.
+    `limit` takes the first so many; `searcher` finds the rules that are shown beside the deciding
+    ones.
     """
     rng = random.Random(seed)
     contrasts, turned, invented = _contrasts(rng), _turned(rng), _about_invented_rules(rng)
@@ -77,14 +81,10 @@ def units(seed: int, searcher: Searcher, limit: int | None = None) -> list[Unit]
     for those in (contrasts, turned, invented, asked):
         rng.shuffle(those)
     versions = list(chain.from_iterable(zip(contrasts, turned, strict=False)))
-    beside = list(chain.from_iterable(zip(versions, invented, strict=False)))[:limit]
+    alone = [(pack,) for pack in invented]
+    beside = list(chain.from_iterable(zip(versions, alone, strict=False)))[:limit]
     real = _with_found_rules(asked[: len(beside)], searcher, rng)
-    return [
-        Unit(real[at % len(real)], None, each)
-        if isinstance(each, Pack)
-        else Unit(real[at % len(real)], each, None)
-        for at, each in enumerate(beside)
-    ]
+    return [Unit(each, real[at % len(real)]) for at, each in enumerate(beside)]
 
 
 def readings(unit: Unit) -> int:

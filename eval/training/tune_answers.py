@@ -29,7 +29,7 @@ class Recipe:
 
     rate: float = 2e-4  # the highest learning rate
     seed: int = 0
-    limit: int | None = None  # units: some sixteen questions each
+    limit: int | None = None  # units: some thirteen questions each
     start: Path | None = None  # an adapter to train on from
 
 
@@ -51,7 +51,8 @@ def tune(recipe: Recipe, out: Path | None, progress: Progress) -> tuple[Card, Pa
     task = AnswerReader(*lora.load(base), units)
     if recipe.start:
         lora.restore(recipe.start, loop.trained_weights(task), model.sha256)
-    key = f"answers {model.sha256} {data} {recipe.rate} {recipe.seed} {started}"
+    precision = "int8" if lora.has_int8() else "float32"
+    key = f"answers {model.sha256} {data} {recipe.rate} {recipe.seed} {started} {precision}"
     steps, seconds = loop.train(task, 1, recipe.rate, recipe.seed, work, key, progress)
     path = (out or work) / f"{model.name}.gguf"
     lora.write(path, loop.trained_weights(task), model.sha256)
@@ -68,6 +69,7 @@ def tune(recipe: Recipe, out: Path | None, progress: Progress) -> tuple[Card, Pa
             "start": started,
             "rank": lora.RANK,
             "first_layer": lora.FIRST_LAYER,
+            "frozen_weights": precision,
         },
         steps=steps,
         minutes=round(seconds / 60, 1),

@@ -35,8 +35,8 @@ def real(units):
     return list({unit.real for unit in units})
 
 
-@pytest.fixture
-def reader(short):
+@pytest.fixture(params=[False, True], ids=["float32", "int8"])
+def reader(short, request):
     """A tiny model whose weights are chance, with adapters on its second layer."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
@@ -53,7 +53,7 @@ def reader(short):
         num_attention_heads=2, num_key_value_heads=1,
     )  # fmt: skip
     model = Qwen2ForCausalLM(config).eval()
-    lora.adapt(model, first_layer=1)
+    lora.adapt(model, first_layer=1, int8=request.param)
     return AnswerReader(tokenizer, model, short)
 
 
@@ -74,7 +74,7 @@ def test_the_deciding_rule_is_shown_unless_the_pack_is_unsettled(real):
 
 
 def test_two_versions_ask_the_same_and_differ_in_rule_and_verdict(units):
-    versions = [unit.versions for unit in units if unit.versions]
+    versions = [unit.beside for unit in units if unit.has_versions]
     assert len(versions) == len(units) / 2
     for a, b in versions:
         assert [q.text for q in a.questions] == [q.text for q in b.questions]
@@ -83,8 +83,8 @@ def test_two_versions_ask_the_same_and_differ_in_rule_and_verdict(units):
 
 
 def test_half_of_the_steps_read_an_invented_rule_among_others_of_its_keyword(units):
-    invented = [unit.invented for unit in units if unit.invented]
-    assert [bool(unit.invented) for unit in units] == [not unit.versions for unit in units]
+    invented = [unit.beside[0] for unit in units if not unit.has_versions]
+    assert len(invented) == len(units) / 2
     assert any(len(pack.rules) > 3 for pack in invented)
     for pack in invented:
         assert len({rule.heading for rule in pack.rules}) == 1
@@ -95,7 +95,7 @@ def test_the_deciding_rule_stands_among_others_that_search_finds(real):
     several = [pack for pack in real if len(pack.rules) > 1 and pack.settled]
     places = {[rule.number for rule in p.rules].index(p.questions[0].rule) for p in several}
     assert len(several) > len(real) / 2
-    assert places == {0, 1, 2, 3, 4}
+    assert {0, 1, 2} <= places <= {*range(5)}
 
 
 def test_the_same_seed_gives_the_same_units(units, searcher):
