@@ -59,7 +59,7 @@ def answers(
     rate: Rate = 2e-4,
     seed: Seed = 0,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Only the first steps, of some 13 questions each.")
+        int | None, typer.Option(min=1, help="Only the first steps, of some 16 questions each.")
     ] = None,
     start: Annotated[
         Path | None,

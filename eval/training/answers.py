@@ -1,8 +1,8 @@
 """Trains the language model to read rules against the facts: yes or no, and one sentence why.
 
 The questions of a pack are read in one row: each sees the rules and itself. What is learned is the
-yes or no, which question of a pack and which version of a rule make it likelier, and the words of
-some answers. Where the rule that decides is missing, neither is to be likelier.
+yes or no, which version of a rule makes it likelier, and the words of some answers. Where the rule
+that decides is missing, neither is to be likelier.
 """
 
 import random
@@ -19,7 +19,6 @@ from qa.models import Prompt
 
 _WORDED = 1  # of a pack's yes/no questions, those whose sentence is learned too
 _WORDS = 0.5  # weight of the sentences
-_ORDER = 0.5  # weight of which of two is likelier to be answered with yes
 _SPLIT = "\x00"
 _END = "<|im_end|>"
 
@@ -54,17 +53,16 @@ class AnswerReader:
         """Nothing is kept between steps."""
 
     def loss(self, batch: Sequence[int], rng: random.Random) -> torch.Tensor:
-        """Of the yes and no, of their order, and of the sentences."""
+        """Of the yes and no, of their order between the versions, and of the sentences."""
         unit = self._units[batch[0]]
-        scores, words = self.read(unit.packs)
-        wanted = [_gold(pack) for pack in unit.packs]
+        (*scores, real), words = self.read([*unit.versions, unit.real])
+        wanted = [_gold(pack) for pack in unit.versions]
+        flips = wanted[0] - wanted[1]
+        ahead = ((scores[0] - scores[1]) * flips)[flips != 0]
         right = functional.binary_cross_entropy_with_logits
-        losses = [right(each, gold) for each, gold in zip(scores, wanted, strict=True)]
-        ahead = [_ahead(each, gold) for each, gold in zip(scores, wanted, strict=True)]
-        if unit.has_versions:
-            flips = wanted[0] - wanted[1]
-            ahead.append(((scores[0] - scores[1]) * flips)[flips != 0])
-        losses += [functional.softplus(-each).mean() * _ORDER for each in ahead if len(each)]
+        losses = [right(torch.cat(scores), torch.cat(wanted)), right(real, _gold(unit.real))]
+        if len(ahead):
+            losses.append(functional.softplus(-ahead).mean() / 2)
         if words is not None:
             losses.append(words * _WORDS)
         return torch.stack(losses).sum()
@@ -146,11 +144,6 @@ def _gold(pack: Pack) -> torch.Tensor:
     if not pack.settled:
         return torch.full((len(pack.questions),), 0.5)
     return torch.tensor([float(question.verdict == "yes") for question in pack.questions])
-
-
-def _ahead(scores: torch.Tensor, gold: torch.Tensor) -> torch.Tensor:
-    """By how much each question that is answered with yes is ahead of each with no."""
-    return (scores[gold == 1][:, None] - scores[gold == 0][None, :]).flatten()
 
 
 def _mask(rows: Sequence[Row]) -> torch.Tensor:

@@ -1,9 +1,9 @@
 """What the language model is trained on: questions packed behind the rules that they share.
 
-Rules of the documents stand beside others that search finds for the same questions, now and then
-without the one that decides; invented rules stand beside others of their keyword. Every other step
-reads a rule in two versions that decide a question differently, so that the answer can only be
-learned from the rule. Groups of rules that a question of dev or calibration is about are left out.
+Half of it are rules in two versions that decide a question differently, so that the answer can only
+be learned from the rule. The other half are rules of the documents beside others that search finds
+for the same questions, now and then without the one that decides. Groups of rules that a question
+of dev or calibration is about are left out.
 """
 
 import hashlib
@@ -25,11 +25,10 @@ from qa.prompt import ShownRule
 
 _QUESTIONS = 6  # behind the same rules, at most
 _FEWEST = 3  # for which a changed rule is worth reading twice
-_BESIDE = (0, 1, 2, 2, 3, 4)  # other rules shown beside the deciding one, each as often as here
+_BESIDE = (0, 1, 1, 2, 2, 2)  # other rules shown beside the deciding one, each as often as here
 _SEARCHED = 8  # rules found for a question, from which these are taken
 _FIRST = 0.6  # share of packs whose deciding rule stands first, as it does where search is right
-_UNSETTLED = 0.25  # share of the documents' packs that lack the deciding rule
-_UNRELATED = 0.5  # of these, the share with any rules at all instead of those found
+_UNSETTLED = 0.12  # share of packs that lack the deciding rule
 _FILES = ("train", "pairs", "pairs-general", "pairs-roundabout", "pairs-more")
 _OTHER = {"yes": "no", "no": "yes"}
 T = TypeVar("T")
@@ -55,46 +54,34 @@ class Pack(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """What one step learns from."""
+    """What one step learns from: a rule in two versions, and a real one."""
 
-    beside: tuple[Pack, ...]  # the same questions under two versions of a rule, or an invented rule
-    real: Pack  # about rules of the documents
-
-    @property
-    def packs(self) -> tuple[Pack, ...]:
-        return (*self.beside, self.real)
-
-    @property
-    def has_versions(self) -> bool:
-        return len(self.beside) == 2
+    versions: tuple[Pack, Pack]
+    real: Pack
 
 
 def units(seed: int, searcher: Searcher, limit: int | None = None) -> list[Unit]:
-    """What there is to learn from until one kind runs out, in an order of the seed's.
+    """All there is to learn from, in an order of the seed's; `limit` takes the first so many.
 
-    `limit` takes the first so many; `searcher` finds the rules that are shown beside the deciding
-    ones.
+    `searcher` finds the rules that are shown beside the deciding ones.
     """
     rng = random.Random(seed)
-    contrasts, turned, invented = _contrasts(rng), _turned(rng), _about_invented_rules(rng)
-    asked = _about_real_rules(rng, searcher)
-    for those in (contrasts, turned, invented, asked):
+    contrasts, turned, asked = _contrasts(rng), _turned(rng), _about_real_rules(rng, searcher)
+    for those in (contrasts, turned, asked):
         rng.shuffle(those)
-    versions = list(chain.from_iterable(zip(contrasts, turned, strict=False)))
-    alone = [(pack,) for pack in invented]
-    beside = list(chain.from_iterable(zip(versions, alone, strict=False)))[:limit]
-    real = _with_found_rules(asked[: len(beside)], searcher, rng)
-    return [Unit(each, real[at % len(real)]) for at, each in enumerate(beside)]
+    versions = list(chain.from_iterable(zip(contrasts, turned, strict=False)))[:limit]
+    real = _with_found_rules(asked[: len(versions)], searcher, rng)
+    return [Unit(both, real[at % len(real)]) for at, both in enumerate(versions)]
 
 
 def readings(unit: Unit) -> int:
     """How many questions a unit has, each counted once for every rule it is read behind."""
-    return sum(len(pack.questions) for pack in unit.packs)
+    return sum(len(pack.questions) for pack in (*unit.versions, unit.real))
 
 
 def fingerprint(those: list[Unit]) -> str:
     """Tells one list of units from another."""
-    text = json.dumps([list(map(_plain, unit.packs)) for unit in those])
+    text = json.dumps([[list(map(_plain, unit.versions)), _plain(unit.real)] for unit in those])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -139,31 +126,6 @@ def _turned(rng: random.Random) -> list[tuple[Pack, Pack]]:
             if len(some) >= _FEWEST
         ]
     return found
-
-
-def _about_invented_rules(rng: random.Random) -> list[Pack]:
-    """Players' questions about invented rules, each rule among others of its keyword."""
-    siblings: dict[str, list[ShownRule]] = {}
-    shown = {}
-    for row in data.invented(("", "-general", "-more")):
-        rule = ShownRule(_number(row["number"]), row["heading"], row["text"])
-        shown[row["number"]] = rule
-        siblings.setdefault(row["heading"], []).append(rule)
-    by_rule: dict[str, list[EvalItem]] = {}
-    for item in _questions(_FILES):
-        if item.gold_verdict and item.gold_rules[0] in shown and len(item.gold_rules) == 1:
-            by_rule.setdefault(item.gold_rules[0], []).append(item)
-    packs = []
-    for number, those in by_rule.items():
-        own = shown[number]
-        others = [rule for rule in siblings[own.heading] if rule.number != own.number]
-        rng.shuffle(those)
-        for some in _chunks(those):
-            if len(some) >= _FEWEST:
-                rules = rng.sample(others, min(len(others), rng.choice(_BESIDE)))
-                rules.insert(rng.randint(0, len(rules)), own)
-                packs.append(_version(own, some)._replace(rules=tuple(rules)))
-    return packs
 
 
 def _version(
@@ -221,10 +183,8 @@ def _with_found_rules(packs: Sequence[Pack], searcher: Searcher, rng: random.Ran
         settled = len(others) < 2 or rng.random() > _UNSETTLED
         if settled:
             shown.insert(0 if rng.random() < _FIRST else rng.randint(0, len(shown)), own)
-        elif rng.random() < _UNRELATED:
-            shown = rng.sample(sorted(trainable - {own}), rng.randint(2, 3))
         else:
-            shown = others[: rng.randint(2, 3)]
+            shown = others[:2]
         by_number = searcher.book.current.by_number
         rules = tuple(ShownRule.of(by_number[number]) for number in shown)
         complete.append(

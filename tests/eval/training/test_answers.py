@@ -67,35 +67,24 @@ def test_no_real_rule_is_one_that_something_measures(real):
 
 def test_the_deciding_rule_is_shown_unless_the_pack_is_unsettled(real):
     unsettled = [pack for pack in real if not pack.settled]
-    assert 0.15 < len(unsettled) / len(real) < 0.35
+    assert 0.05 < len(unsettled) / len(real) < 0.15
     for pack in real:
         shown = {rule.number for rule in pack.rules}
         assert all((question.rule in shown) == pack.settled for question in pack.questions)
 
 
 def test_two_versions_ask_the_same_and_differ_in_rule_and_verdict(units):
-    versions = [unit.beside for unit in units if unit.has_versions]
-    assert len(versions) == len(units) / 2
-    for a, b in versions:
+    for a, b in (unit.versions for unit in units):
         assert [q.text for q in a.questions] == [q.text for q in b.questions]
         assert a.rules != b.rules
         assert {q.verdict for q in (*a.questions, *b.questions)} == {"yes", "no"}
-
-
-def test_half_of_the_steps_read_an_invented_rule_among_others_of_its_keyword(units):
-    invented = [unit.beside[0] for unit in units if not unit.has_versions]
-    assert len(invented) == len(units) / 2
-    assert any(len(pack.rules) > 3 for pack in invented)
-    for pack in invented:
-        assert len({rule.heading for rule in pack.rules}) == 1
-        assert {q.rule for q in pack.questions} <= {rule.number for rule in pack.rules}
 
 
 def test_the_deciding_rule_stands_among_others_that_search_finds(real):
     several = [pack for pack in real if len(pack.rules) > 1 and pack.settled]
     places = {[rule.number for rule in p.rules].index(p.questions[0].rule) for p in several}
     assert len(several) > len(real) / 2
-    assert {0, 1, 2} <= places <= {*range(5)}
+    assert places == {0, 1, 2}
 
 
 def test_the_same_seed_gives_the_same_units(units, searcher):
@@ -108,7 +97,7 @@ def test_a_question_in_a_pack_is_read_as_if_it_were_alone(reader, units):
     [together, other], _ = reader.read([pack, units[1].real])
     alone = [reader.read([Pack(pack.rules, (each,))])[0][0].item() for each in pack.questions]
     assert together.tolist() == pytest.approx(alone, abs=1e-5)
-    assert len({round(each, 7) for each in alone}) == len(alone)
+    assert len({round(each, 5) for each in alone}) == len(alone)
     assert len(other) == len(units[1].real.questions)
 
 
