@@ -49,12 +49,12 @@ def test_a_small_run_takes_items_from_all_over_the_set():
 
 
 def test_the_report_has_figures_plots_and_what_went_wrong(service):
-    run = evaluate(service, count=10)
+    run = evaluate(service, count=20)
     shown = render_run(run, service.resources.book)
     assert '<th scope="row">hit@10</th>' in shown
     assert "right, strict" not in shown  # no model spoke
     assert shown.count("<svg") >= 2
-    assert "of 10 went wrong (rule cited)" in shown
+    assert "of 20 went wrong (rule cited)" in shown
     assert '<a class="ref"' in shown
     assert "<mark><a" in shown  # a deciding rule that was found and not cited
 
