@@ -9,7 +9,7 @@ from eval.items import EvalItem
 from eval.output_parsing import ParsedOutput
 from index import numbers
 from index.errors import SticklerError
-from qa import verdict
+from qa import generation, verdict
 from qa.answer import Answer
 from qa.assistant import Assistant
 from qa.draft import Draft
@@ -79,17 +79,17 @@ class Examiner:
     def _choose(self, items: Sequence[EvalItem], drafts: Sequence[Draft]) -> list[Record]:
         """The records of items with outcomes to choose from, or with one claim to judge."""
         model = self._model
-        generations = [Generation("")] * len(items)
+        said = [Generation("")] * len(items)
         if model is not None:
             pairs = zip(items, drafts, strict=True)
-            generations = model.generate([self._request(i, d, model) for i, d in pairs])
+            said = model.generate([self._request(i, d, model) for i, d in pairs])
         records = []
-        for item, draft, generation in zip(items, drafts, generations, strict=True):
-            record = self._record(item, replace(draft.answer, raw=generation.text))
+        for item, draft, one in zip(items, drafts, said, strict=True):
+            record = self._record(item, replace(draft.answer, raw=one.text))
             if model is not None and _is_claim(item):
-                record |= _parsed(output_parsing.verdict(generation), item.gold_verdict)
+                record |= _parsed(output_parsing.verdict(one), item.gold_verdict)
             elif model is not None:
-                chosen = output_parsing.choice(generation, item.choices)
+                chosen = output_parsing.choice(one, item.choices)
                 record |= _parsed(chosen, item.gold_answer)
             elif not _is_claim(item):
                 nearest = self._nearest_choice(item, draft)
@@ -98,8 +98,9 @@ class Examiner:
         return records
 
     def _request(self, item: EvalItem, draft: Draft, model: Model) -> Request:
-        settings = self._settings
+        settings = replace(self._settings, edition=item.edition)
         offered = [ShownRule.of(rule) for rule in draft.rules[: settings.context_rules]]
+        answered = generation.answered_questions(draft, settings, self._resources.searcher)
         options: tuple[str, ...]
         if _is_claim(item):
             name, more, options = "verdict.txt", {"claim": item.choices[0]}, verdict.OPTIONS
@@ -107,7 +108,8 @@ class Examiner:
             pairs = zip(output_parsing.LETTERS, item.choices, strict=True)
             more = {"choices": "\n".join(f"{letter}) {text}" for letter, text in pairs)}
             name, options = "choose.txt", tuple(output_parsing.LETTERS)
-        prompt, _ = fill(item.question, offered, settings.prompt_tokens, model, name, **more)
+        budget = settings.prompt_tokens
+        prompt, _ = fill(item.question, offered, budget, model, answered, name, **more)
         return Request(prompt, _CHOICE_TOKENS, options)
 
     def _nearest_choice(self, item: EvalItem, draft: Draft) -> str:

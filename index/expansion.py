@@ -1,15 +1,15 @@
 """Document expansion: questions that players might ask, kept beside the rule that decides them.
 
 A player's words are often far from the rule's but near to another player's. expansions.jsonl has
-some eight questions for each rule of one whole release. A rule of any edition takes those of the
-rule under the same heading, or of the same number, that it shares most of its words with, so that
-renumbered rules keep theirs. Their vectors ship for the default embedding model; any other searches
-without them.
+some eight questions for each rule of one whole release, and what the rule answers to each. A rule
+of any edition takes those of the rule under the same heading, or of the same number, that it shares
+most of its words with, so that renumbered rules keep theirs; the answers only where hardly a word
+differs. The questions' vectors ship for the default embedding model; any other goes without them.
 """
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 VECTORS = Path(__file__).with_name("expansions.npz")
 _QUESTIONS = Path(__file__).with_name("expansions.jsonl")
 _SAME = 0.7  # share of words that two wordings of one rule have in common
+_UNCHANGED = 0.9  # the same for what was answered under one wording to hold under the other
 _NEAREST = 400  # questions that are looked at for the rules they belong to
 _COVERED = 0.8  # share of a book's rules that need questions for their nearness to tell something
 
@@ -39,16 +40,27 @@ class NearestQuestions(NamedTuple):
 NONE = NearestQuestions(None, {})
 
 
+class AnsweredQuestion(NamedTuple):
+    """A question that stands beside a rule, and what that rule answers."""
+
+    number: str
+    question: str
+    answer: str  # opens with yes or no where the question asks for one
+
+
 class Expansion:
     """The questions of one book's rules; `vectors` are those of all that ship."""
 
     def __init__(self, book: Edition, vectors: "Vectors") -> None:
-        owners = _owners(book)
-        self._owners = [owners.get(row, ()) for row in _each_row()]
+        found = matches(book)
+        owners: dict[str, list[str]] = {}
+        for match in found:
+            owners.setdefault(match.row, []).append(match.rule)
+        self._owners = [owners.get(row, []) for row in _each_row()]
+        self._unchanged = {match.rule: match.row for match in found if match.alike >= _UNCHANGED}
         self._vectors = vectors
-        owned = sum(map(len, owners.values()))
         rules = sum(not rule.is_heading for rule in book.rules)
-        self._covered = owned >= _COVERED * rules
+        self._covered = len(found) >= _COVERED * rules
 
     def nearest(self, vector: "Vectors") -> NearestQuestions:
         """The rules whose questions come nearest to this one."""
@@ -63,6 +75,24 @@ class Expansion:
                 scores.setdefault(rule, (float(similarity[at]) - mean) / spread)
         best = max(scores.values(), default=0.0) * spread + mean
         return NearestQuestions(best if self._covered else None, scores)
+
+    def answered(
+        self, vector: "Vectors", numbers: Collection[str], count: int
+    ) -> list[AnsweredQuestion]:
+        """The answered questions about these rules that come nearest to this one, best first."""
+        import numpy as np
+
+        rows = {self._unchanged[number]: number for number in numbers if number in self._unchanged}
+        found = [(at, rows[row]) for row in rows for at in _answered_places().get(row, ())]
+        if not found:
+            return []
+        similarity = self._vectors[[at for at, _ in found]] @ vector
+        nearest = np.argsort(-similarity, kind="stable")[:count].tolist()
+        questions, answers = _texts(), _answers()
+        return [
+            AnsweredQuestion(number, questions[at], answers[at])
+            for at, number in (found[place] for place in nearest)
+        ]
 
 
 @cache
@@ -87,15 +117,24 @@ class _Row(NamedTuple):
     heading: str
     words: frozenset[int]
     questions: Sequence[str]
+    answers: Sequence[str]  # to each of them; empty where the rule alone does not settle it
 
 
-def _owners(book: Edition) -> Mapping[str, Sequence[str]]:
-    """The rules of a book that each row's questions are about, by the row's number."""
+class Match(NamedTuple):
+    """A rule of a book, and the row of expansions.jsonl that it is the rule of."""
+
+    rule: str
+    row: str
+    alike: float  # share of words that both wordings have in common
+
+
+def matches(book: Edition) -> list[Match]:
+    """The rules of a book that have a row."""
     by_number = {row.number: row for row in _rows()}
     by_heading: dict[str, list[_Row]] = {}
     for row in _rows():
         by_heading.setdefault(row.heading, []).append(row)
-    owners: dict[str, list[str]] = {}
+    found = []
     for rule in book.rules:
         if rule.is_heading:
             continue
@@ -109,21 +148,38 @@ def _owners(book: Edition) -> Mapping[str, Sequence[str]]:
         ]
         alike, _, number = max(near, default=(0.0, False, ""))
         if alike >= _SAME:
-            owners.setdefault(number, []).append(rule.number)
-    return owners
+            found.append(Match(rule.number, number, alike))
+    return found
 
 
 def _alike(words: frozenset[int], others: frozenset[int], truncated: bool) -> float:
     return len(words & others) / max(1, len(words if truncated else words | others))
 
 
+@cache
 def _texts() -> list[str]:
     return [question for row in _rows() for question in row.questions]
+
+
+@cache
+def _answers() -> list[str]:
+    """The answer to each of the texts."""
+    return [answer for row in _rows() for answer in row.answers]
 
 
 def _each_row() -> list[str]:
     """The number of the row that each of the texts belongs to."""
     return [row.number for row in _rows() for _ in row.questions]
+
+
+@cache
+def _answered_places() -> Mapping[str, Sequence[int]]:
+    """Which of the texts have an answer, by the number of their row."""
+    places: dict[str, list[int]] = {}
+    for at, (number, answer) in enumerate(zip(_each_row(), _answers(), strict=True)):
+        if answer:
+            places.setdefault(number, []).append(at)
+    return places
 
 
 @cache
@@ -136,6 +192,7 @@ def _rows() -> list[_Row]:
             row["heading"],
             frozenset(int(row["words"][at : at + 4], 16) for at in range(0, len(row["words"]), 4)),
             row["questions"],
+            row["answers"],
         )
         for row in rows
     ]

@@ -13,7 +13,7 @@ from index import expansion, library, store
 from index.editions import Rulebook
 from index.embedder import DEFAULT, Embedder, Progress
 from index.errors import SticklerError
-from index.expansion import Expansion
+from index.expansion import AnsweredQuestion, Expansion
 from index.hits import SearchResult
 from index.maxsim import CANDIDATES, MaxSim
 from index.stages import ViewSearch, Weights, first, rerank
@@ -85,6 +85,16 @@ class Searcher:
                 for result, by_number, those in zip(results, texts, scores, strict=True)
             ]
         return [result._replace(hits=result.hits[:k]) for result in results]
+
+    def answered(
+        self, question: str, numbers: Collection[str], count: int, edition: str | None = None
+    ) -> list[AnsweredQuestion]:
+        """The answered questions beside these rules that come nearest to this one, best first."""
+        expansion = self._view(edition).expansion
+        if expansion is None or not count:
+            return []
+        [vector] = self.embedder.encode_questions([question])
+        return expansion.answered(vector, numbers, count)
 
     def _view(self, edition: str | None) -> "ViewSearch":
         view = self.index.view(self.book, edition)

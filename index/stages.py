@@ -84,7 +84,7 @@ class ViewSearch:
         self._book = view.book
         self._view = view
         self._weights = weights
-        self._expansion = expansion
+        self.expansion = expansion
         self._vocabulary = Vocabulary(headings)
         self._headings = Headings(headings)
 
@@ -128,7 +128,7 @@ class ViewSearch:
         """All stages but the last, which takes many questions at once."""
         terms = stems(self._vocabulary.translate(question))
         named = self._headings.named(terms)
-        nearest = self._expansion.nearest(vector) if self._expansion else NONE
+        nearest = self.expansion.nearest(vector) if self.expansion else NONE
         query = Query(question, terms, named, names_format(question), vector, masked, nearest)
         candidates = self.candidates(query, k)
         best = self.fuse(query, candidates)

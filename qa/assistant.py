@@ -16,7 +16,7 @@ from functools import cached_property
 
 from index.errors import SticklerError
 from index.hits import SearchResult
-from index.rulebook import Edition, Rule
+from index.rulebook import Edition
 from qa import generation, lookup, models, verdict
 from qa.answer import Answer
 from qa.conversation import standalone
@@ -82,7 +82,7 @@ class Assistant:
         yield replace(draft.answer, timings=stopwatch.timings())
         if not draft.is_open or (model := self.model) is None:
             return
-        request, shown = generation.request(draft, self.settings, model)
+        request, context = self._request(draft, model)
         pieces: list[models.Piece] = []
         failure = None
         try:
@@ -97,7 +97,7 @@ class Assistant:
                     yield replace(with_verdict, timings=stopwatch.timings())
         except SticklerError as error:
             failure = generation.FAILED.format(error)
-        whole = self._with_generated(draft, models.collect(pieces), shown, model)
+        whole = self._with_generated(draft, models.collect(pieces), context, model)
         yield replace(whole, reason=failure or whole.reason, timings=stopwatch.timings())
 
     def ask_many(
@@ -146,13 +146,13 @@ class Assistant:
         model = self.model if asked else None
         if model is None:
             return answers
-        requests = [generation.request(drafts[at], self.settings, model) for at in asked]
+        requests = [self._request(drafts[at], model) for at in asked]
         generated = generation.generate([request for request, _ in requests], model)
-        for at, said, (_, shown) in zip(asked, generated, requests, strict=True):
+        for at, said, (_, context) in zip(asked, generated, requests, strict=True):
             if isinstance(said, SticklerError):
                 answers[at] = replace(answers[at], reason=generation.FAILED.format(said))
             else:
-                answers[at] = self._with_generated(drafts[at], said, shown, model)
+                answers[at] = self._with_generated(drafts[at], said, context, model)
         return answers
 
     def read_many(self, drafts: Sequence[Draft]) -> list[models.Probabilities | None]:
@@ -162,11 +162,7 @@ class Assistant:
         """
         model = self.model
         asked = [at for at, draft in enumerate(drafts) if draft.is_open and model]
-        requests = [
-            replace(generation.request(drafts[at], self.settings, model)[0], limit=0)
-            for at in asked
-            if model
-        ]
+        requests = [replace(self._request(drafts[at], model)[0], limit=0) for at in asked if model]
         found = model.generate(requests) if model and requests else []
         by_place = {at: each.probabilities for at, each in zip(asked, found, strict=True)}
         return [by_place.get(at) for at in range(len(drafts))]
@@ -219,9 +215,19 @@ class Assistant:
             self.settings.max_citations,
         )
 
+    def _request(
+        self, draft: Draft, model: models.Model
+    ) -> tuple[models.Request, generation.Context]:
+        """What is wanted of the model, and what it is shown for it."""
+        return generation.request(draft, self.settings, model, self.resources.searcher)
+
     def _with_generated(
-        self, draft: Draft, said: models.Generation, shown: Sequence[Rule], model: models.Model
+        self,
+        draft: Draft,
+        said: models.Generation,
+        context: generation.Context,
+        model: models.Model,
     ) -> Answer:
-        """The draft's answer with what the model said, checked against the rules it was shown."""
+        """The draft's answer with what the model said, checked against what it was shown."""
         embedder = self.resources.embedder
-        return generation.with_generated(draft, said, shown, model.name, self.edition, embedder)
+        return generation.with_generated(draft, said, context, model.name, self.edition, embedder)

@@ -6,10 +6,13 @@ yes or no is a verdict, and in each cited rule the sentence is marked that it sp
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from index.embedder import Embedder
 from index.errors import SticklerError
+from index.expansion import AnsweredQuestion
 from index.rulebook import Edition, Rule
+from index.searcher import Searcher
 from qa import answer_confidence, citations, compose, support, verdict
 from qa.answer import Answer
 from qa.draft import Draft
@@ -20,10 +23,20 @@ from qa.settings import Settings
 FAILED = "The language model failed: {}"
 
 
-def request(draft: Draft, settings: Settings, model: Model) -> tuple[Request, list[Rule]]:
-    """What is wanted of the model, and the rules that it is shown."""
+class Context(NamedTuple):
+    """What a model is shown beside the question."""
+
+    rules: list[Rule]
+    answered: list[AnsweredQuestion]  # about these rules, nearest to the question first
+
+
+def request(
+    draft: Draft, settings: Settings, model: Model, searcher: Searcher
+) -> tuple[Request, Context]:
+    """What is wanted of the model, and what it is shown for it."""
     offered = [ShownRule.of(rule) for rule in draft.rules[: settings.context_rules]]
-    prompt, shown = fill(draft.asked, offered, settings.prompt_tokens, model)
+    answered = answered_questions(draft, settings, searcher)
+    prompt, shown = fill(draft.asked, offered, settings.prompt_tokens, model, answered)
     wanted = Request(
         prompt,
         settings.answer_tokens,
@@ -31,7 +44,18 @@ def request(draft: Draft, settings: Settings, model: Model) -> tuple[Request, li
         lambda probabilities: verdict.opening(verdict.judge(probabilities, model.name)),
         tuple(shown),
     )
-    return wanted, [rule for rule in draft.rules if rule.number in shown]
+    return wanted, Context(
+        [rule for rule in draft.rules if rule.number in shown],
+        [each for each in answered if each.number in shown],
+    )
+
+
+def answered_questions(
+    draft: Draft, settings: Settings, searcher: Searcher
+) -> list[AnsweredQuestion]:
+    """The answered questions nearest to the draft's, of those beside the rules a model reads."""
+    numbers = [rule.number for rule in draft.rules[: settings.context_rules]]
+    return searcher.answered(draft.asked, numbers, settings.answered_questions, settings.edition)
 
 
 def generate(requests: Sequence[Request], model: Model) -> list[Generation | SticklerError]:
@@ -59,14 +83,14 @@ def with_verdict(answer: Answer, judged: verdict.Verdict | None) -> Answer:
 def with_generated(
     draft: Draft,
     generation: Generation,
-    shown: Sequence[Rule],
+    context: Context,
     model: str,
     edition: Edition,
     embedder: Embedder,
 ) -> Answer:
     """The answer with what the model said, as far as the rules that it was shown support it."""
     word, sentences = verdict.split(generation.text)
-    kept, unsupported = support.supported(sentences, draft.asked, shown, embedder)
+    kept, unsupported = support.supported(sentences, draft.asked, *context, embedder)
     judged = verdict.judge(generation.probabilities, model)
     if generation.probabilities is None and word and kept and verdict.options(draft.asked):
         judged = verdict.Verdict(word)  # a back end that tells no probabilities
@@ -82,7 +106,7 @@ def with_generated(
     reading = compose.reading(answer.verdict, answer.generated, answer.unsure)
     unverified = citations.unverified(
         generation.text,
-        [rule.number for rule in shown],
+        [rule.number for rule in context.rules],
         [hit.passage.number for hit in answer.hits],
         edition,
     )

@@ -1,7 +1,8 @@
 """Fills the prompt files within a budget of tokens: the best rules, and each of them whole.
 
-The fixed part, instructions and worked examples, is the same for all questions, so that a model
-reads it once.
+Below the rules stand the answered questions that come nearest to the one that is asked: the model
+sees how these rules were read before. The fixed part, instructions and worked examples, is the same
+for all questions, so that a model reads it once.
 """
 
 import tomllib
@@ -12,6 +13,7 @@ from string import Template
 from typing import NamedTuple
 
 import prompts
+from index.expansion import AnsweredQuestion
 from index.rulebook import Rule
 from qa.models import Model, Prompt
 
@@ -19,9 +21,10 @@ _FOLDER = Path(prompts.__file__).parent
 PLACEHOLDERS = {
     "system.txt": set[str](),
     "system_tuned.txt": set[str](),
-    "answer.txt": {"rules", "question"},
-    "choose.txt": {"rules", "question", "choices"},
-    "verdict.txt": {"rules", "question", "claim"},
+    "answer.txt": {"rules", "answered", "question"},
+    "answered.txt": {"questions"},
+    "choose.txt": {"rules", "answered", "question", "choices"},
+    "verdict.txt": {"rules", "answered", "question", "claim"},
 }
 
 
@@ -56,7 +59,7 @@ def worked_examples() -> tuple[tuple[str, str], ...]:
     table = tomllib.loads((_FOLDER / "examples.toml").read_text(encoding="utf-8"))
     return tuple(
         (
-            _user("answer.txt", [ShownRule(**rule) for rule in row["rules"]], row["question"]),
+            context([ShownRule(**rule) for rule in row["rules"]], row["question"]),
             row["answer"],
         )
         for row in table["example"]
@@ -68,14 +71,15 @@ def fill(
     rules: Sequence[ShownRule],
     budget: int,
     model: Model,
+    answered: Sequence[AnsweredQuestion] = (),
     name: str = "answer.txt",
     **more: str,
 ) -> tuple[Prompt, list[str]]:
     """The prompt for a question, and the numbers of the rules that fitted into it.
 
     `rules` come best first. The first rule that would break the budget ends the list; the very
-    best goes in whatever it takes. A model that was tuned on these prompts is told less. `more`
-    fills what else the file asks for.
+    best goes in whatever it takes. Of the `answered` questions those about these rules are shown.
+    A model that was tuned on these prompts is told less. `more` fills what else the file asks for.
     """
     shown: list[ShownRule] = []
     left = budget
@@ -87,11 +91,30 @@ def fill(
         left -= cost
     told = "system_tuned.txt" if model.tuned else "system.txt"
     examples = worked_examples() if name == "answer.txt" and not model.tuned else ()
-    user = _user(name, shown, question, **more)
-    return Prompt(read(told).substitute(), user, examples), [rule.number for rule in shown]
+    numbers = [rule.number for rule in shown]
+    about_these = [each for each in answered if each.number in numbers]
+    user = context(shown, question, about_these, name, **more)
+    return Prompt(read(told).substitute(), user, examples), numbers
 
 
-def _user(name: str, rules: Sequence[ShownRule], question: str, **more: str) -> str:
+def context(
+    rules: Sequence[ShownRule],
+    question: str,
+    answered: Sequence[AnsweredQuestion] = (),
+    name: str = "answer.txt",
+    **more: str,
+) -> str:
+    """The part of the prompt that belongs to one question; the nearest answered one comes last."""
+    lines = [_line(each) for each in reversed(answered)]
+    before = read("answered.txt").substitute(questions="\n".join(lines))
     return read(name).substitute(
-        rules="\n".join(map(str, rules)), question=" ".join(question.split()), **more
+        rules="\n".join(map(str, rules)),
+        answered=f"\n\n{before}" if lines else "",
+        question=" ".join(question.split()),
+        **more,
     )
+
+
+def _line(answered: AnsweredQuestion) -> str:
+    """A question with its answer, in the form that an answer is wanted in."""
+    return f"{answered.question} {answered.answer.rstrip('.')} [{answered.number}]."

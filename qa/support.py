@@ -1,7 +1,8 @@
 """Whether a rule backs what a model says.
 
-Every sentence of a model is set against the rules that the model was shown. What a rule supports
-may be shown with that rule; what none supports is counted and not shown.
+Every sentence of a model is set against the rules that the model was shown, and against what these
+rules answered to the questions beside them. What a rule supports may be shown with that rule; what
+none supports is counted and not shown.
 """
 
 import re
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from index import numbers
 from index.bm25 import stems
+from index.expansion import AnsweredQuestion
 from index.rulebook import Rule
-from qa import citations
+from qa import citations, verdict
 from qa.models.grammar import MAX_SENTENCES
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ _CITATION = re.compile(rf"\s*{_NUMBER}$")  # at the end of a sentence
 _STRAY = re.compile(rf"(?P<end>[.!?])\s+(?P<citation>{_NUMBER})\.?")  # behind the full stop
 _COVERED = 0.75  # share of a sentence's words that the rule or the question must have
 _SIMILAR = 0.55  # cosine of the sentence and a sentence of the rule, at least
+_REPEATED = (
+    0.85  # the same for an answer of the rule's: what merely resembles it may turn it around
+)
 
 
 class Sentence(NamedTuple):
@@ -33,7 +38,11 @@ class Sentence(NamedTuple):
 
 
 def supported(
-    raw: str, asked: str, rules: Sequence[Rule], embedder: "Embedder"
+    raw: str,
+    asked: str,
+    rules: Sequence[Rule],
+    answered: Sequence[AnsweredQuestion],
+    embedder: "Embedder",
 ) -> tuple[list[Sentence], int]:
     """The model's sentences that one of these rules supports, and how many none supports.
 
@@ -45,7 +54,7 @@ def supported(
     by_number = {rule.number: rule for rule in rules}
     for text, number in found:
         against = [by_number[number]] if number in by_number else rules
-        rule = attribute(f"{text}.", asked, against, embedder)
+        rule = attribute(f"{text}.", asked, against, answered, embedder)
         if rule is not None:
             kept.append(Sentence(text, rule.number))
     return kept, len(found) - len(kept)
@@ -70,26 +79,37 @@ def split_sentences(raw: str) -> list[tuple[str, str | None]]:
 
 
 def attribute(
-    sentence: str, question: str, rules: Sequence[Rule], embedder: "Embedder"
+    sentence: str,
+    question: str,
+    rules: Sequence[Rule],
+    answered: Sequence[AnsweredQuestion],
+    embedder: "Embedder",
 ) -> Rule | None:
     """The rule that supports a sentence of the model: its words, its meaning, and its yes or no."""
     words = set(stems(sentence))
     if not words:
         return None
     asked = set(stems(question))
-    near = [
-        (rule, part)
-        for rule in rules
-        for part in citations.quotable_sentences(rule)
-        if len(words & (asked | set(stems(f"{rule.heading} {rule.text}")))) >= _COVERED * len(words)
-        and _denies(part) == _denies(sentence)
-    ]
+    near: list[tuple[Rule, str, float]] = []
+    for rule in rules:
+        known = asked | set(stems(f"{rule.heading} {rule.text}"))
+        if len(words & known) >= _COVERED * len(words):
+            near += [(rule, part, _SIMILAR) for part in citations.quotable_sentences(rule)]
+        for each in answered:
+            said = verdict.split(each.answer)[1]
+            if each.number == rule.number and words <= asked | set(stems(said)):
+                near.append((rule, said, _REPEATED))
+    near = [each for each in near if _denies(each[1]) == _denies(sentence)]
     if not near:
         return None
-    vectors = embedder.encode_questions([sentence, *(part for _, part in near)])
+    vectors = embedder.encode_questions([sentence, *(part for _, part, _ in near)])
     scores = (vectors[1:] @ vectors[0]).tolist()
-    best = max(scores)
-    return near[scores.index(best)][0] if best >= _SIMILAR else None
+    enough = [
+        (score, -at)  # of two that are as near, the first
+        for at, (score, (_, _, least)) in enumerate(zip(scores, near, strict=True))
+        if score >= least
+    ]
+    return near[-max(enough)[1]][0] if enough else None
 
 
 def _denies(text: str) -> bool:

@@ -121,8 +121,7 @@ class AnswerReader:
 
     def _frame(self, pack: Pack) -> tuple[str, str]:
         """What stands before and after a question, as a tuned model is asked."""
-        rules = "\n".join(map(str, pack.rules))
-        user = prompt.read("answer.txt").substitute(rules=rules, question=_SPLIT)
+        user = prompt.context(pack.rules, _SPLIT)
         asked = Prompt(prompt.read("system_tuned.txt").substitute(), user)
         text: str = self._tokenizer.apply_chat_template(
             asked.messages, tokenize=False, add_generation_prompt=True

@@ -38,10 +38,19 @@ def test_every_rule_has_its_own_questions_each_asked_once(rows):
     assert len(asked) == len(set(asked)) > 7 * len(rows)
 
 
+def test_nearly_every_question_is_answered_in_a_sentence(rows):
+    answers = [answer for row in rows for answer in row["answers"]]
+    assert all(len(row["answers"]) == len(row["questions"]) for row in rows)
+    written = [answer for answer in answers if answer]
+    assert len(written) > 0.95 * len(answers)
+    assert all(answer == " ".join(answer.split()) and len(answer) < 220 for answer in written)
+    assert sum(answer.startswith(("Yes. ", "No. ")) for answer in written) / len(written) > 0.3
+
+
 def test_nearly_all_shipped_rules_have_questions(book):
     current = book.current
     rules = {rule.number for rule in current.rules if not rule.is_heading}
-    owned = {number for numbers in expansion._owners(current).values() for number in numbers}
+    owned = {match.rule for match in expansion.matches(current)}
     assert owned <= rules
     assert len(owned) > 0.95 * len(rules)
 
@@ -51,13 +60,15 @@ def test_a_rule_keeps_its_questions_when_its_number_changes(book):
     moved = replace(edition.rule("702.19b"), number="702.19z")
     by_number = {**edition.by_number, "702.19z": moved}
     del by_number["702.19b"]
-    owners = expansion._owners(replace(edition, by_number=by_number))
-    assert owners["702.19b"] == ["702.19z"]
+    rows = {
+        match.rule: match.row for match in expansion.matches(replace(edition, by_number=by_number))
+    }
+    assert rows["702.19z"] == "702.19b"
 
 
 def test_a_rule_under_another_heading_keeps_its_questions_with_its_number(book):
     edition = replace(book.current, sections={})
-    assert expansion._owners(edition)["506.4b"] == ["506.4b"]
+    assert "506.4b" in {match.rule for match in expansion.matches(edition)}
 
 
 def test_a_question_finds_the_rule_that_another_players_question_belongs_to(expanded, embedder):
@@ -65,6 +76,29 @@ def test_a_question_finds_the_rule_that_another_players_question_belongs_to(expa
     assert nearest.similarity > 0.7
     assert next(iter(nearest.scores)).startswith("506.4")
     assert list(nearest.scores.values()) == sorted(nearest.scores.values(), reverse=True)
+
+
+def test_the_nearest_answered_questions_are_about_the_rules_that_are_named(expanded, embedder):
+    vector = embedder.encode_questions([ASKED])[0]
+    first, second = expanded.answered(vector, ["506.4b", "702.19b"], 2)
+    assert first.number == second.number == "506.4b"
+    assert "tapped" in first.question
+    assert first.answer
+    assert {each.number for each in expanded.answered(vector, ["702.19b"], 9)} == {"702.19b"}
+    assert expanded.answered(vector, ["999.1"], 2) == []
+
+
+def test_a_rule_that_was_reworded_keeps_its_questions_but_not_their_answers(
+    book, vectors, embedder
+):
+    edition = book.current
+    rule = edition.rule("506.4b")
+    text = rule.text.replace("doesn’t remove it from combat", "exiles it during cleanup")
+    by_number = {**edition.by_number, rule.number: replace(rule, text=text)}
+    reworded = Expansion(replace(edition, by_number=by_number), vectors)
+    vector = embedder.encode_questions([ASKED])[0]
+    assert next(iter(reworded.nearest(vector).scores)) == rule.number
+    assert reworded.answered(vector, [rule.number], 2) == []
 
 
 def test_a_book_most_of_whose_rules_have_no_questions_is_not_judged_by_them(vectors, embedder):

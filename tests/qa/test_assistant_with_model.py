@@ -36,6 +36,18 @@ def test_many_questions_hear_the_model_each_on_its_own_rules(searcher):
     assert len(model.prompts) == 1
 
 
+def test_the_model_sees_answered_questions_about_the_rules_it_is_shown(searcher):
+    model = EchoModel(SUPPORTED)
+    speaking(searcher, model).ask(REACH)
+    speaking(searcher, model, answered_questions=0).ask(REACH)
+    shown, bare = (prompt.user for prompt in model.prompts)
+    rules, _, answered = shown.partition("Answered before:\n")
+    lines = answered.partition("\n\nQuestion:")[0].splitlines()
+    assert len(lines) == 3
+    assert all(f"[{re.search(r'[(]?([0-9.]+[a-z]*)].$', line)[1]}] " in rules for line in lines)
+    assert "Answered before" not in bare
+
+
 def test_a_model_that_fails_on_one_question_of_many_leaves_the_others_alone(searcher):
     def reply(prompt):
         if "trample" in prompt.user.split("Question:")[1]:

@@ -6,6 +6,7 @@ import pytest
 from fakes import EchoModel
 
 from eval import items
+from index.expansion import AnsweredQuestion
 from qa import prompt
 
 
@@ -34,6 +35,21 @@ def test_the_best_rules_go_in_whole_and_none_in_part():
     assert "c c" not in filled.user
     _, only = prompt.fill("why?", rules, 1, EchoModel())
     assert only == ["1"]
+
+
+def test_answered_questions_about_the_rules_shown_stand_before_the_question_nearest_last():
+    rules = [prompt.ShownRule("1.1", "", "one " * 50), prompt.ShownRule("1.2", "", "two " * 90)]
+    answered = [
+        AnsweredQuestion("1.1", "Is it so?", "Yes. It is."),
+        AnsweredQuestion("1.2", "Does the rule that was left out say so?", "No. It doesn't."),
+        AnsweredQuestion("1.1", "How many {T}?", "Two {T}"),
+    ]
+    filled, _ = prompt.fill("why?", rules, 60, EchoModel(), answered)
+    before, after = "How many {T}? Two {T} [1.1].", "Is it so? Yes. It is [1.1]."
+    assert f"Answered before:\n{before}\n{after}\n\nQuestion: why?" in filled.user
+    assert "left out" not in filled.user
+    without, _ = prompt.fill("why?", rules, 60, EchoModel())
+    assert "Answered" not in without.user
 
 
 def test_mana_symbols_and_dollars_pass_through():

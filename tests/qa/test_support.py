@@ -2,6 +2,7 @@
 
 import pytest
 
+from index.expansion import AnsweredQuestion
 from qa import support
 
 QUESTION = "Is reach a static ability?"
@@ -16,7 +17,7 @@ def reach(book):
 def test_a_sentence_is_checked_against_the_rule_that_it_cites(reach, embedder):
     """Another rule that the model was shown does not back it."""
     right, wrong = (
-        support.supported(f"Reach is a static ability [{number}].", QUESTION, reach, embedder)
+        support.supported(f"Reach is a static ability [{number}].", QUESTION, reach, [], embedder)
         for number in ("702.17a", "702.17b")
     )
     assert right == ([("Reach is a static ability", "702.17a")], 0)
@@ -24,8 +25,20 @@ def test_a_sentence_is_checked_against_the_rule_that_it_cites(reach, embedder):
 
 
 def test_a_sentence_without_a_number_is_checked_against_all(reach, embedder):
-    found = support.supported("Reach is a static ability.", QUESTION, reach, embedder)
+    found = support.supported("Reach is a static ability.", QUESTION, reach, [], embedder)
     assert found == ([("Reach is a static ability", "702.17a")], 0)
+
+
+def test_what_a_rule_answered_to_a_question_backs_a_sentence_too(reach, embedder):
+    said = "Your Spider has no flying, but its reach lets it catch the Dragon [702.17b]."
+    answer = "Yes. The Spider has no flying, but its reach lets it catch the Dragon."
+    known = AnsweredQuestion("702.17b", "May my Spider catch a Dragon?", answer)
+    asked = "Does my 2/2 Spider get to catch your Dragon?"
+    assert support.supported(said, asked, reach, [], embedder) == ([], 1)
+    [kept], failed = support.supported(said, asked, reach, [known], embedder)
+    assert (kept.number, failed) == ("702.17b", 0)
+    turned = said.replace("lets", "never lets")
+    assert support.supported(turned, asked, reach, [known], embedder) == ([], 1)
 
 
 @pytest.mark.parametrize(
