@@ -3,8 +3,9 @@
 A player's words are often far from the rule's but near to another player's. expansions.jsonl has
 some eight questions for each rule of one whole release, and what the rule answers to each. A rule
 of any edition takes those of the rule under the same heading, or of the same number, that it shares
-most of its words with, so that renumbered rules keep theirs; the answers only where hardly a word
-differs. The questions' vectors ship for the default embedding model; any other goes without them.
+most of its words with, so that renumbered rules keep theirs. BM25 takes both for words of the rule;
+a language model reads the nearest ones, but only where hardly a word of the rule differs. The
+questions' vectors ship for the default embedding model; any other goes without them.
 """
 
 import json
@@ -14,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from index import shipped_vectors
+from index import files, shipped_vectors
 from index.bm25 import stems
 from index.embedder import Embedder, Progress
 from index.rulebook import Edition
@@ -99,6 +100,17 @@ class Expansion:
 def vectors(model: str) -> "Vectors | None":
     """All questions as an embedding model, given by its hash, sees them; None if none ship."""
     return shipped_vectors.load(VECTORS, _texts(), model)
+
+
+def texts(book: Edition) -> Mapping[str, str]:
+    """The questions beside each rule of a book with their answers, as words of it."""
+    beside = {row.number: " ".join([*row.questions, *row.answers]) for row in _rows()}
+    return {match.rule: beside[match.row] for match in matches(book)}
+
+
+def digest() -> str:
+    """Tells one state of the questions and answers from another."""
+    return files.digest(_QUESTIONS)
 
 
 def signature(text: str) -> frozenset[int]:

@@ -9,12 +9,12 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from index import files, library
+from index import expansion, files, library
 from index.bm25 import Bm25
 from index.editions import CURRENT, Rulebook
 from index.embedder import Embedder, Progress
@@ -22,7 +22,7 @@ from index.errors import Action, Remedy, SticklerError
 from index.passages import SCHEME, Passage, passages
 from index.rulebook import Edition
 
-FORMAT = 2  # raise it when what lies on disk changes: older indexes are then built anew
+FORMAT = 3  # raise it when what lies on disk changes: older indexes are then built anew
 _EXACT_UP_TO = 50_000  # passages; beyond that FAISS looks into the nearest cells only
 _BUILD_SECONDS = 6 * 3600.0  # how long a second build waits for the first
 _REBUILD = Remedy(Action.BUILD_INDEX)
@@ -109,13 +109,14 @@ def build(
             "built": now.isoformat(timespec="seconds"),
             "model": {"name": embedder.name, "hash": embedder.hash, "size": vectors.shape[1]},
             "documents": documents,
+            "questions": expansion.digest(),
             "views": {name: len(those) for name, those in found.items()},
         }
         with files.explained(folder()):
             place = Path(tempfile.mkdtemp(prefix=f"{now:%Y%m%dT%H%M%S}-", dir=folder()))
         try:
             with files.explained(place):
-                _write(place, found, vectors, manifest)
+                _write(place, book, found, vectors, manifest)
         except BaseException:
             shutil.rmtree(place, ignore_errors=True)
             raise
@@ -128,11 +129,9 @@ def build(
 
 
 def stale(manifest: Mapping[str, Any]) -> bool:
-    return (manifest["format"], manifest["scheme"], manifest["documents"]) != (
-        FORMAT,
-        SCHEME,
-        _documents(),
-    )
+    made_with = (FORMAT, SCHEME, _documents(), expansion.digest())
+    keys = ("format", "scheme", "documents", "questions")
+    return tuple(manifest.get(key) for key in keys) != made_with
 
 
 def _other_weights(manifest: Mapping[str, Any], embedder: Embedder) -> bool:
@@ -149,7 +148,11 @@ def _documents() -> list[list[str]]:
 
 
 def _write(
-    place: Path, found: Mapping[str, list[Passage]], vectors: Any, manifest: dict[str, Any]
+    place: Path,
+    book: Rulebook,
+    found: Mapping[str, list[Passage]],
+    vectors: Any,
+    manifest: dict[str, Any],
 ) -> None:
     """Write every view, and last the manifest, which vouches for each file by its digest."""
     import faiss
@@ -161,7 +164,7 @@ def _write(
         index = _faiss_index(vectors[start : start + len(those)])
         start += len(those)
         (view / "vectors.faiss").write_bytes(faiss.serialize_index(index).tobytes())
-        Bm25.build([passage.embedded for passage in those]).save(view / "words")
+        Bm25.build(_expanded(those, book.edition(name))).save(view / "words")
         lines = [json.dumps(asdict(passage), ensure_ascii=False) for passage in those]
         (view / "passages.jsonl").write_text("\n".join(lines), encoding="utf-8")
     manifest["files"] = {
@@ -170,6 +173,17 @@ def _write(
         if path.is_file()
     }
     files.write_whole(place / "manifest.json", json.dumps(manifest, indent=1).encode())
+
+
+def _expanded(those: Sequence[Passage], book: Edition) -> list[str]:
+    """The passages as BM25 reads them: what stands beside a rule is part of it."""
+    beside = expansion.texts(book)
+    return [
+        f"{passage.embedded} {beside.get(passage.number, '')}"
+        if passage.kind == "rule"
+        else passage.embedded
+        for passage in those
+    ]
 
 
 def _faiss_index(vectors: Any) -> Any:

@@ -1,6 +1,7 @@
 """The index on disk is there whole or not at all, and an error says what mends it."""
 
 import json
+import math
 import secrets
 import shutil
 import signal
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from index import library, parsers, store
+from index import expansion, library, parsers, store
+from index.bm25 import stems
 from index.embedder import Embedder
 from index.errors import Action, Remedy, SticklerError
 from index.searcher import Searcher
@@ -52,6 +54,27 @@ def test_a_fresh_index_is_left_alone(own_home, book):
     before = store.read_manifest()
     assert store.build(book, Embedder()) == before
     assert store.open_store(book, Embedder()).manifest == before
+
+
+def test_a_rule_is_found_by_a_word_that_only_the_questions_beside_it_have(book, own_home, embedder):
+    """No rule speaks of buddies, players do."""
+    assert not any("buddy" in rule.text for rule in book.current.rules)
+    words_only = Weights(dense=0, bm25=1, question=-math.inf, maxsim=0)
+    searcher = Searcher(book, store.open_store(book, embedder), embedder, words_only)
+    [result] = searcher.search(["buddy"])
+    assert result.hits[0].score > 1
+    asked = expansion.texts(book.current)
+    assert all(stems("buddy")[0] in stems(asked[hit.passage.number]) for hit in result.hits[:3])
+
+
+def test_an_index_without_the_questions_that_are_there_now_is_built_anew(
+    own_home, book, monkeypatch
+):
+    before = store.read_manifest()
+    assert not store.stale(before)
+    monkeypatch.setattr(expansion, "digest", lambda: "another")
+    assert store.stale(before)
+    assert store.build(book, Embedder())["questions"] == "another"
 
 
 def test_the_manifest_names_what_it_was_built_from(own_home, book):
