@@ -114,7 +114,7 @@ def _print_answer(answer: "Answer", unsure_too: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from qa.compose import branches
+    from qa.compose import SIMILAR, branches, similar
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
     if answer.standalone_question:
@@ -133,6 +133,10 @@ def _print_answer(answer: "Answer", unsure_too: bool) -> None:
         console.print(Text(branches(answer.open_condition)))
     if not answer.sure and (answer.verdict or (answer.generated and unsure_too)):
         console.print(_reading(answer, unsure_too))
+    if answer.similar:
+        console.print(Text(f"{SIMILAR}:", "dim"))
+    for line in similar(answer.similar):
+        console.print(Text(f"  {line}"))
     for line in _small_print(answer):
         console.print(Text(line, "dim"))
 

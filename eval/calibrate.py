@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-REFUSED = 0.03  # share of answerable questions that may be refused
+REFUSED = 0.04  # share of answerable questions that may be refused
 
 Report = dict[str, dict[str, metrics.Figure]]  # by table of weights and measure
 

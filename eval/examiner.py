@@ -9,7 +9,7 @@ from eval.items import EvalItem
 from eval.output_parsing import ParsedOutput
 from index import numbers
 from index.errors import SticklerError
-from qa import generation, verdict
+from qa import verdict
 from qa.answer import Answer
 from qa.assistant import Assistant
 from qa.draft import Draft
@@ -53,6 +53,9 @@ class Examiner:
         drafts = self._drafts(assistant, items, partners)
         if gold:
             drafts = [_with_gold(d, i, assistant) for d, i in zip(drafts, items, strict=True)]
+        if gold or partners is not None:
+            vectors = self._resources.embedder.encode_questions([_query(item) for item in items])
+            drafts = [assistant.with_similar(d, v) for d, v in zip(drafts, vectors, strict=True)]
         if items[0].choices:
             return self._choose(items, drafts)
         answers = assistant.generate_many(drafts)
@@ -98,9 +101,8 @@ class Examiner:
         return records
 
     def _request(self, item: EvalItem, draft: Draft, model: Model) -> Request:
-        settings = replace(self._settings, edition=item.edition)
+        settings = self._settings
         offered = [ShownRule.of(rule) for rule in draft.rules[: settings.context_rules]]
-        answered = generation.answered_questions(draft, settings, self._resources.searcher)
         options: tuple[str, ...]
         if _is_claim(item):
             name, more, options = "verdict.txt", {"claim": item.choices[0]}, verdict.OPTIONS
@@ -109,7 +111,8 @@ class Examiner:
             more = {"choices": "\n".join(f"{letter}) {text}" for letter, text in pairs)}
             name, options = "choose.txt", tuple(output_parsing.LETTERS)
         budget = settings.prompt_tokens
-        prompt, _ = fill(item.question, offered, budget, model, answered, name, **more)
+        similar = draft.answer.similar
+        prompt, _ = fill(item.question, offered, budget, model, similar, name, **more)
         return Request(prompt, _CHOICE_TOKENS, options)
 
     def _nearest_choice(self, item: EvalItem, draft: Draft) -> str:

@@ -11,6 +11,7 @@ questions' vectors ship for the default embedding model; any other goes without 
 import json
 import zlib
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,6 +28,7 @@ VECTORS = Path(__file__).with_name("expansions.npz")
 _QUESTIONS = Path(__file__).with_name("expansions.jsonl")
 _SAME = 0.7  # share of words that two wordings of one rule have in common
 _UNCHANGED = 0.9  # the same for what was answered under one wording to hold under the other
+_SIMILAR = 0.6  # cosine of two questions, at least, for the answer to one to tell of the other
 _NEAREST = 400  # questions that are looked at for the rules they belong to
 _COVERED = 0.8  # share of a book's rules that need questions for their nearness to tell something
 
@@ -41,12 +43,14 @@ class NearestQuestions(NamedTuple):
 NONE = NearestQuestions(None, {})
 
 
-class AnsweredQuestion(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
     """A question that stands beside a rule, and what that rule answers."""
 
     number: str
     question: str
     answer: str  # opens with yes or no where the question asks for one
+    similarity: float  # cosine of this question and the one that is asked
 
 
 class Expansion:
@@ -90,9 +94,11 @@ class Expansion:
         similarity = self._vectors[[at for at, _ in found]] @ vector
         nearest = np.argsort(-similarity, kind="stable")[:count].tolist()
         questions, answers = _texts(), _answers()
+        scored = [(*found[place], round(float(similarity[place]), 4)) for place in nearest]
         return [
-            AnsweredQuestion(number, questions[at], answers[at])
-            for at, number in (found[place] for place in nearest)
+            AnsweredQuestion(number, questions[at], answers[at], similar)
+            for at, number, similar in scored
+            if similar >= _SIMILAR
         ]
 
 

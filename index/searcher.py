@@ -8,6 +8,7 @@ question token by token (MaxSim): rerank.
 """
 
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 from index import expansion, library, store
 from index.editions import Rulebook
@@ -17,6 +18,9 @@ from index.expansion import AnsweredQuestion, Expansion
 from index.hits import SearchResult
 from index.maxsim import CANDIDATES, MaxSim
 from index.stages import ViewSearch, Weights, first, rerank
+
+if TYPE_CHECKING:
+    from index.embedder import Vectors
 
 LONGEST_QUESTION = 4000  # characters
 
@@ -87,14 +91,11 @@ class Searcher:
         return [result._replace(hits=result.hits[:k]) for result in results]
 
     def answered(
-        self, question: str, numbers: Collection[str], count: int, edition: str | None = None
+        self, vector: "Vectors", numbers: Collection[str], count: int, edition: str | None = None
     ) -> list[AnsweredQuestion]:
-        """The answered questions beside these rules that come nearest to this one, best first."""
+        """The answered questions beside these rules that are most like the one with this vector."""
         expansion = self._view(edition).expansion
-        if expansion is None or not count:
-            return []
-        [vector] = self.embedder.encode_questions([question])
-        return expansion.answered(vector, numbers, count)
+        return expansion.answered(vector, numbers, count) if expansion else []
 
     def _view(self, edition: str | None) -> "ViewSearch":
         view = self.index.view(self.book, edition)

@@ -9,7 +9,7 @@ from page.transcript import MAX_COMMENT, Turn, as_text, describe_model
 from qa.answer import Answer
 from qa.answer_cache import FROM_CACHE
 from qa.citations import Citation
-from qa.compose import ADD_RULES, DEPENDS
+from qa.compose import ADD_RULES, DEPENDS, SIMILAR, with_number
 from qa.models import BOOK
 from qa.verdict import describe_confidence
 
@@ -78,6 +78,7 @@ def _render_reply(turn: Turn, place: int) -> str:
             _render_opening(turn.answer),
             _render_open_condition(turn.answer, place),
             *([reading, cited] if turn.answer.sure else [cited, reading]),
+            _render_similar(turn.answer, place),
             _render_waiting(turn) if turn.running else "",
             *(f'<p class="note">{escape(note)}</p>' for note in notes(turn)),
             "" if turn.running else _render_footer(turn.answer, turn.vote, place),
@@ -123,6 +124,18 @@ def _render_open_condition(answer: Answer, place: int) -> str:
     )
 
 
+def _render_similar(answer: Answer, place: int) -> str:
+    """Questions like this one, each with what the rules answered to it."""
+    if not answer.similar:
+        return ""
+    rows = "".join(
+        f"<dt>{escape(each.question)}</dt>"
+        f"<dd>{_linked(with_number(each), [each.number], place)}</dd>"
+        for each in answer.similar
+    )
+    return f'<div class="similar"><p class="similar-name">{SIMILAR}</p><dl>{rows}</dl></div>'
+
+
 def _render_reading(answer: Answer, place: int) -> str:
     """What the model makes of the rules, marked as its own: verdict, how sure, sentences."""
     if not (answer.verdict or answer.generated):
@@ -136,7 +149,8 @@ def _render_reading(answer: Answer, place: int) -> str:
             f"{escape(answer.verdict.capitalize())}</span>{told}</p>"
         )
     if answer.generated:
-        sentences = f'<p class="generated">{_link_numbers(answer, place)}</p>'
+        cited = [citation.number for citation in answer.cited]
+        sentences = f'<p class="generated">{_linked(answer.generated, cited, place)}</p>'
         if answer.unsure:
             sentences = f"<details><summary>{_UNSURE}</summary>{sentences}</details>"
         parts.append(sentences)
@@ -173,10 +187,10 @@ def _card_link(number: str, place: int) -> str:
     )
 
 
-def _link_numbers(answer: Answer, place: int) -> str:
-    """The model's supported sentences, their numbers in brackets as citations."""
-    text = escape(answer.generated)
-    for number in {citation.number for citation in answer.cited}:
+def _linked(sentences: str, numbers: Sequence[str], place: int) -> str:
+    """Sentences with these numbers, where they stand in brackets, as citations."""
+    text = escape(sentences)
+    for number in dict.fromkeys(numbers):
         text = text.replace(f"[{escape(number)}]", _card_link(number, place))
     return text
 

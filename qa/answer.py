@@ -3,13 +3,14 @@
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from index.expansion import AnsweredQuestion
 from index.hits import Hit
 from qa import models
 from qa.citations import Citation
 from qa.open_condition import OpenCondition
 from qa.verdict import Value
 
-VERSION = 3  # 3: open_condition, generated_confidence, unsure, mean_logprob
+VERSION = 4  # 4: similar
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Answer:
     reason: str | None = None  # why it abstained, or why no model spoke
     confidence: float = 1.0
     open_condition: OpenCondition | None = None  # what it depends on; then no model is asked
+    similar: tuple[AnsweredQuestion, ...] = ()  # answered under the cited rules, nearest first
     citations: tuple[Citation, ...] = ()
     hits: tuple[Hit, ...] = ()
     model: str = models.BOOK
@@ -61,6 +63,7 @@ class Answer:
             "version": VERSION,
             **plain,
             "open_condition": self.open_condition and asdict(self.open_condition),
+            "similar": [asdict(each) for each in self.similar],
             "citations": [asdict(citation) for citation in self.citations],
             "hits": [hit.to_json() for hit in self.hits],
         }

@@ -25,6 +25,7 @@ import prompts
 import qa
 from index import files
 from index.errors import Action, Remedy, SticklerError
+from index.expansion import AnsweredQuestion
 from index.hits import Hit
 from index.passages import Passage
 from qa import lookup
@@ -225,7 +226,8 @@ def _unpacked(value: bytes, question: str, understood: str | None) -> Answer:
     citations = tuple(_citation(each) for each in fields["citations"])
     hits = tuple(_hit(each) for each in fields["hits"])
     condition = _open_condition(fields["open_condition"])
-    found = {"citations": citations, "hits": hits, "open_condition": condition}
+    similar = tuple(AnsweredQuestion(**each) for each in fields["similar"])
+    found = {"citations": citations, "hits": hits, "open_condition": condition, "similar": similar}
     return Answer(**{**fields, **asked, **found})
 
 

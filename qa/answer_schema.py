@@ -17,7 +17,7 @@ def answer_schema() -> dict[str, Any]:
 
     made = TypeAdapter(Answer).json_schema(mode="serialization")
     parts = made["$defs"]
-    nested = ("Branch", "Citation", "OpenCondition")
+    nested = ("AnsweredQuestion", "Branch", "Citation", "OpenCondition")
     fields = {**parts.pop("Passage")["properties"], **parts["Hit"]["properties"]}
     version = {"const": VERSION, "description": "Raised when these fields change."}
     return {

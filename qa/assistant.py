@@ -13,6 +13,7 @@ import threading
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from index.errors import SticklerError
 from index.hits import SearchResult
@@ -24,6 +25,9 @@ from qa.draft import Draft, draft_answers
 from qa.resources import Resources
 from qa.settings import Settings
 from qa.timing import Stopwatch
+
+if TYPE_CHECKING:
+    from index.embedder import Vectors
 
 
 class Assistant:
@@ -82,7 +86,7 @@ class Assistant:
         yield replace(draft.answer, timings=stopwatch.timings())
         if not draft.is_open or (model := self.model) is None:
             return
-        request, context = self._request(draft, model)
+        request, context = generation.request(draft, self.settings, model)
         pieces: list[models.Piece] = []
         failure = None
         try:
@@ -139,6 +143,22 @@ class Assistant:
             drafts |= zip(rest, self._draft([answers[at] for at in rest], results), strict=True)
         return [drafts[place] for place in range(len(answers))]
 
+    def with_similar(self, draft: Draft, vector: "Vectors") -> Draft:
+        """The draft with the answered questions most like it, beside the rules that a model reads.
+
+        `vector` is the question's. A refusal has none.
+        """
+        settings = self.settings
+        if draft.answer.abstained:
+            return draft
+        similar = self.resources.searcher.answered(
+            vector,
+            [rule.number for rule in draft.rules[: settings.context_rules]],
+            settings.answered_questions,
+            settings.edition,
+        )
+        return draft._replace(answer=replace(draft.answer, similar=tuple(similar)))
+
     def generate_many(self, drafts: Sequence[Draft]) -> list[Answer]:
         """Each draft's answer with what the model says to it; a refusal stays as it is."""
         answers = [draft.answer for draft in drafts]
@@ -146,7 +166,7 @@ class Assistant:
         model = self.model if asked else None
         if model is None:
             return answers
-        requests = [self._request(drafts[at], model) for at in asked]
+        requests = [generation.request(drafts[at], self.settings, model) for at in asked]
         generated = generation.generate([request for request, _ in requests], model)
         for at, said, (_, context) in zip(asked, generated, requests, strict=True):
             if isinstance(said, SticklerError):
@@ -162,7 +182,11 @@ class Assistant:
         """
         model = self.model
         asked = [at for at, draft in enumerate(drafts) if draft.is_open and model]
-        requests = [replace(self._request(drafts[at], model)[0], limit=0) for at in asked if model]
+        requests = [
+            replace(generation.request(drafts[at], self.settings, model)[0], limit=0)
+            for at in asked
+            if model
+        ]
         found = model.generate(requests) if model and requests else []
         by_place = {at: each.probabilities for at, each in zip(asked, found, strict=True)}
         return [by_place.get(at) for at in range(len(drafts))]
@@ -206,7 +230,7 @@ class Assistant:
         """Each answer as the evidence alone gives it, with the model that may add to it."""
         model, notice = self._speaker()
         name = model.name if model else models.NONE
-        return draft_answers(
+        drafts = draft_answers(
             [replace(answer, model=name, reason=notice) for answer in answers],
             results,
             self.edition,
@@ -214,12 +238,10 @@ class Assistant:
             self.resources.embedder,
             self.settings.max_citations,
         )
-
-    def _request(
-        self, draft: Draft, model: models.Model
-    ) -> tuple[models.Request, generation.Context]:
-        """What is wanted of the model, and what it is shown for it."""
-        return generation.request(draft, self.settings, model, self.resources.searcher)
+        return [
+            self.with_similar(draft, result.evidence.vector)
+            for draft, result in zip(drafts, results, strict=True)
+        ]
 
     def _with_generated(
         self,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from index.expansion import AnsweredQuestion
 from index.rulebook import Edition, Rule, marked
 from qa import citations, support
 from qa.citations import Citation
@@ -11,6 +12,7 @@ from qa.out_of_scope import Neighbour
 ABSTAINED = "The loaded rules do not settle this."
 ADD_RULES = "Add the full rules to have it answered."
 DEPENDS = "It depends on what the question leaves open"
+SIMILAR = "Similar questions under these rules"
 
 
 def quoted(rules: Sequence[Rule], quotes: Sequence[str]) -> tuple[str, tuple[Citation, ...]]:
@@ -34,6 +36,16 @@ def branches(condition: OpenCondition | None) -> str:
     lines = [f"{each.side}, {each.number}: “{each.quote}”" for each in condition.branches]
     lines = [line[0].upper() + line[1:] for line in lines]
     return "\n".join([f"{DEPENDS}: {condition.name}.", *lines])
+
+
+def similar(answered: Sequence[AnsweredQuestion]) -> list[str]:
+    """Questions like the one that is asked, each with its answer and the rule that gives it."""
+    return [f"“{each.question}” {with_number(each)}" for each in answered]
+
+
+def with_number(answered: AnsweredQuestion) -> str:
+    """The answer to a question that stands beside a rule, with that rule's number."""
+    return f"{answered.answer.rstrip('.')} [{answered.number}]."
 
 
 def abstained(rules: Sequence[Rule], neighbour: Neighbour, book: Edition) -> tuple[str, str]:

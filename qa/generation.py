@@ -12,7 +12,6 @@ from index.embedder import Embedder
 from index.errors import SticklerError
 from index.expansion import AnsweredQuestion
 from index.rulebook import Edition, Rule
-from index.searcher import Searcher
 from qa import answer_confidence, citations, compose, support, verdict
 from qa.answer import Answer
 from qa.draft import Draft
@@ -27,16 +26,14 @@ class Context(NamedTuple):
     """What a model is shown beside the question."""
 
     rules: list[Rule]
-    answered: list[AnsweredQuestion]  # about these rules, nearest to the question first
+    answered: list[AnsweredQuestion]  # about these rules
 
 
-def request(
-    draft: Draft, settings: Settings, model: Model, searcher: Searcher
-) -> tuple[Request, Context]:
+def request(draft: Draft, settings: Settings, model: Model) -> tuple[Request, Context]:
     """What is wanted of the model, and what it is shown for it."""
     offered = [ShownRule.of(rule) for rule in draft.rules[: settings.context_rules]]
-    answered = answered_questions(draft, settings, searcher)
-    prompt, shown = fill(draft.asked, offered, settings.prompt_tokens, model, answered)
+    similar = draft.answer.similar
+    prompt, shown = fill(draft.asked, offered, settings.prompt_tokens, model, similar)
     wanted = Request(
         prompt,
         settings.answer_tokens,
@@ -46,16 +43,8 @@ def request(
     )
     return wanted, Context(
         [rule for rule in draft.rules if rule.number in shown],
-        [each for each in answered if each.number in shown],
+        [each for each in similar if each.number in shown],
     )
-
-
-def answered_questions(
-    draft: Draft, settings: Settings, searcher: Searcher
-) -> list[AnsweredQuestion]:
-    """The answered questions nearest to the draft's, of those beside the rules a model reads."""
-    numbers = [rule.number for rule in draft.rules[: settings.context_rules]]
-    return searcher.answered(draft.asked, numbers, settings.answered_questions, settings.edition)
 
 
 def generate(requests: Sequence[Request], model: Model) -> list[Generation | SticklerError]:

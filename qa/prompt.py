@@ -15,6 +15,7 @@ from typing import NamedTuple
 import prompts
 from index.expansion import AnsweredQuestion
 from index.rulebook import Rule
+from qa import compose
 from qa.models import Model, Prompt
 
 _FOLDER = Path(prompts.__file__).parent
@@ -117,4 +118,4 @@ def context(
 
 def _line(answered: AnsweredQuestion) -> str:
     """A question with its answer, in the form that an answer is wanted in."""
-    return f"{answered.question} {answered.answer.rstrip('.')} [{answered.number}]."
+    return f"{answered.question} {compose.with_number(answered)}"

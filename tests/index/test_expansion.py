@@ -84,7 +84,8 @@ def test_the_nearest_answered_questions_are_about_the_rules_that_are_named(expan
     assert first.number == second.number == "506.4b"
     assert "tapped" in first.question
     assert first.answer
-    assert {each.number for each in expanded.answered(vector, ["702.19b"], 9)} == {"702.19b"}
+    assert first.similarity >= second.similarity >= 0.6
+    assert expanded.answered(vector, ["702.41b"], 9) == []  # none of its questions is like this
     assert expanded.answered(vector, ["999.1"], 2) == []
 
 

@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import pytest
 
+from index.expansion import AnsweredQuestion
 from page.conversation import (
     STARTERS,
     notes,
     render_confidence,
     render_conversation,
 )
-from page.transcript import MAX_COMMENT, Turn
+from page.transcript import MAX_COMMENT, Turn, as_markdown, as_text
 from qa.assistant import Assistant
+from qa.compose import SIMILAR
 from qa.resources import Resources
 from qa.settings import Settings
 
@@ -24,7 +26,8 @@ def test_an_empty_conversation_offers_questions():
 
 
 def test_each_citation_leads_to_its_card_of_its_turn(answer):
-    shown = render_conversation([Turn("first", answer), Turn("second", answer)])
+    plain = replace(answer, similar=())  # which name the same rules again
+    shown = render_conversation([Turn("first", plain), Turn("second", plain)])
     assert shown.count('data-cite="702.17b" data-turn="0"') == 1
     assert shown.count('data-cite="702.17b" data-turn="1"') == 1
     assert answer.citations[0].quote in shown
@@ -61,7 +64,7 @@ def test_a_rule_that_was_looked_up_has_no_confidence(answer):
 
 
 def test_an_abstention_looks_like_one(searcher):
-    refused = Assistant(Settings(), Resources(searcher=searcher)).ask("what is the speed of light?")
+    refused = Assistant(Settings(), Resources(searcher=searcher)).ask("who is the tallest judge?")
     shown = render_conversation([Turn("?", refused)])
     assert refused.abstained
     assert '<div class="abstained">' in shown
@@ -107,6 +110,16 @@ def test_the_models_sentences_carry_their_rules_as_citations(answer):
     generated = f"It can. [{first.number}]"
     shown = render_conversation([Turn("?", replace(answer, generated=generated))])
     assert 'class="generated">It can. <a class="cite"' in shown
+
+
+def test_similar_questions_are_shown_with_their_rule_and_go_where_the_answer_goes(answer):
+    hostile = AnsweredQuestion(answer.cited[0].number, "Is <b> *bold*?", "No. It is <i>.", 0.9)
+    turn = Turn("?", replace(answer, similar=(hostile,)))
+    shown = render_conversation([turn])
+    assert "<dt>Is &lt;b&gt; *bold*?</dt><dd>No. It is &lt;i&gt; <a " in shown
+    assert SIMILAR in as_text(turn.answer)
+    assert "\\*bold\\*" in as_markdown([turn])
+    assert SIMILAR not in render_conversation([Turn("?", replace(answer, similar=()))])
 
 
 def test_what_a_reader_should_know_is_noted(answer):

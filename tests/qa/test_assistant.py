@@ -27,7 +27,7 @@ def plain(resources):
 
 def test_an_answer_quotes_the_rules_that_decide(plain):
     answer = plain.ask(REACH)
-    assert {"702.17b", "702.9b"} <= {citation.number for citation in answer.citations}
+    assert answer.citations[0].number in ("702.17b", "702.9b")
     assert not answer.abstained
     assert (answer.model, answer.raw, answer.verdict) == ("none", "", None)
     assert answer.cited == list(answer.citations)
@@ -127,13 +127,25 @@ def test_an_answer_as_json_has_the_contracts_names(plain):
             "edition",
             "model",
         ),
-        *("settings", "timings", "unsupported", "open_condition"),
+        *("settings", "timings", "unsupported", "open_condition", "similar"),
     }
-    assert (found["version"], found["id"], found["edition"]) == (3, "q1", "current")
+    assert (found["version"], found["id"], found["edition"]) == (4, "q1", "current")
+    assert set(found["similar"][0]) == {"number", "question", "answer", "similarity"}
     assert set(found["citations"][0]) == {
         *("number", "edition", "heading", "quote", "text", "status", "span", "truncated"),
     }
     assert set(found["hits"][0]) == {"number", "edition", "kind", "rank", "score", "via"}
+
+
+def test_similar_questions_were_answered_by_the_rules_that_are_cited(plain):
+    answer = plain.ask("My chump blocker was sacrificed. Does his 6/6 hit me now?")
+    numbers = [citation.number for citation in answer.cited]
+    assert len(answer.similar) == 3
+    assert all(each.number in numbers and each.answer for each in answer.similar)
+    likeness = [each.similarity for each in answer.similar]
+    assert likeness == sorted(likeness, reverse=True)
+    assert plain.ask("who is the tallest judge?").similar == ()
+    assert plain.ask("702.19b").similar == ()
 
 
 def test_a_follow_up_keeps_its_subject(plain):

@@ -40,9 +40,9 @@ def test_the_best_rules_go_in_whole_and_none_in_part():
 def test_answered_questions_about_the_rules_shown_stand_before_the_question_nearest_last():
     rules = [prompt.ShownRule("1.1", "", "one " * 50), prompt.ShownRule("1.2", "", "two " * 90)]
     answered = [
-        AnsweredQuestion("1.1", "Is it so?", "Yes. It is."),
-        AnsweredQuestion("1.2", "Does the rule that was left out say so?", "No. It doesn't."),
-        AnsweredQuestion("1.1", "How many {T}?", "Two {T}"),
+        AnsweredQuestion("1.1", "Is it so?", "Yes. It is.", 0.9),
+        AnsweredQuestion("1.2", "Does the rule that was left out say so?", "No. It doesn't.", 0.8),
+        AnsweredQuestion("1.1", "How many {T}?", "Two {T}", 0.7),
     ]
     filled, _ = prompt.fill("why?", rules, 60, EchoModel(), answered)
     before, after = "How many {T}? Two {T} [1.1].", "Is it so? Yes. It is [1.1]."

@@ -32,7 +32,7 @@ def test_a_sentence_without_a_number_is_checked_against_all(reach, embedder):
 def test_what_a_rule_answered_to_a_question_backs_a_sentence_too(reach, embedder):
     said = "Your Spider has no flying, but its reach lets it catch the Dragon [702.17b]."
     answer = "Yes. The Spider has no flying, but its reach lets it catch the Dragon."
-    known = AnsweredQuestion("702.17b", "May my Spider catch a Dragon?", answer)
+    known = AnsweredQuestion("702.17b", "May my Spider catch a Dragon?", answer, 0.9)
     asked = "Does my 2/2 Spider get to catch your Dragon?"
     assert support.supported(said, asked, reach, [], embedder) == ([], 1)
     [kept], failed = support.supported(said, asked, reach, [known], embedder)

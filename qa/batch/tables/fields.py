@@ -55,6 +55,7 @@ OWN = {
     "reason": "text",
     "confidence": "float",
     "open_condition": "text",
+    "similar": "text",
     "citations": "text",
     "hits": "text",
     "edition": "text",
