@@ -114,7 +114,7 @@ def _print_answer(answer: "Answer", unsure_too: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from qa.compose import SIMILAR, branches, similar
+    from qa.compose import SIMILAR, branches, similar_questions
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
     if answer.standalone_question:
@@ -133,9 +133,9 @@ def _print_answer(answer: "Answer", unsure_too: bool) -> None:
         console.print(Text(branches(answer.open_condition)))
     if not answer.sure and (answer.verdict or (answer.generated and unsure_too)):
         console.print(_reading(answer, unsure_too))
-    if answer.similar:
+    if answer.similar_questions:
         console.print(Text(f"{SIMILAR}:", "dim"))
-    for line in similar(answer.similar):
+    for line in similar_questions(answer.similar_questions):
         console.print(Text(f"  {line}"))
     for line in _small_print(answer):
         console.print(Text(line, "dim"))

@@ -96,7 +96,9 @@ def regression(
 
     names = list(rows[0])
     inputs = np.array([[values[name] for name in names] for values in rows])
-    mean, spread = inputs.mean(axis=0), inputs.std(axis=0)
+    mean = inputs.mean(axis=0)
+    spread = inputs.std(axis=0)
+    spread[spread < 1e-9] = 1  # a feature may be the same for all
     model = LogisticRegression(
         C=0.05, class_weight="balanced" if balanced else None, max_iter=5000
     ).fit((inputs - mean) / spread, labels)

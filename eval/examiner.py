@@ -55,7 +55,13 @@ class Examiner:
             drafts = [_with_gold(d, i, assistant) for d, i in zip(drafts, items, strict=True)]
         if gold or partners is not None:
             vectors = self._resources.embedder.encode_questions([_query(item) for item in items])
-            drafts = [assistant.with_similar(d, v) for d, v in zip(drafts, vectors, strict=True)]
+            drafts = [
+                assistant.with_similar_questions(d, v) for d, v in zip(drafts, vectors, strict=True)
+            ]
+        drafts = [
+            _without_similar_questions(draft) if item.masked else draft
+            for draft, item in zip(drafts, items, strict=True)
+        ]
         if items[0].choices:
             return self._choose(items, drafts)
         answers = assistant.generate_many(drafts)
@@ -82,17 +88,17 @@ class Examiner:
     def _choose(self, items: Sequence[EvalItem], drafts: Sequence[Draft]) -> list[Record]:
         """The records of items with outcomes to choose from, or with one claim to judge."""
         model = self._model
-        said = [Generation("")] * len(items)
+        generations = [Generation("")] * len(items)
         if model is not None:
             pairs = zip(items, drafts, strict=True)
-            said = model.generate([self._request(i, d, model) for i, d in pairs])
+            generations = model.generate([self._request(i, d, model) for i, d in pairs])
         records = []
-        for item, draft, one in zip(items, drafts, said, strict=True):
-            record = self._record(item, replace(draft.answer, raw=one.text))
+        for item, draft, generation in zip(items, drafts, generations, strict=True):
+            record = self._record(item, replace(draft.answer, raw=generation.text))
             if model is not None and _is_claim(item):
-                record |= _parsed(output_parsing.verdict(one), item.gold_verdict)
+                record |= _parsed(output_parsing.verdict(generation), item.gold_verdict)
             elif model is not None:
-                chosen = output_parsing.choice(one, item.choices)
+                chosen = output_parsing.choice(generation, item.choices)
                 record |= _parsed(chosen, item.gold_answer)
             elif not _is_claim(item):
                 nearest = self._nearest_choice(item, draft)
@@ -111,8 +117,7 @@ class Examiner:
             more = {"choices": "\n".join(f"{letter}) {text}" for letter, text in pairs)}
             name, options = "choose.txt", tuple(output_parsing.LETTERS)
         budget = settings.prompt_tokens
-        similar = draft.answer.similar
-        prompt, _ = fill(item.question, offered, budget, model, similar, name, **more)
+        prompt, _ = fill(item.question, offered, budget, model, name=name, **more)
         return Request(prompt, _CHOICE_TOKENS, options)
 
     def _nearest_choice(self, item: EvalItem, draft: Draft) -> str:
@@ -199,6 +204,11 @@ def _with_gold(draft: Draft, item: EvalItem, assistant: Assistant) -> Draft:
     rules = [by_number[number] for number in item.gold_rules if number in by_number]
     answer = replace(draft.answer, question=item.question, abstained=False)
     return Draft(answer, rules, [rule.text for rule in rules])
+
+
+def _without_similar_questions(draft: Draft) -> Draft:
+    """The draft without what its rules answered, which might retell an example that is masked."""
+    return draft._replace(answer=replace(draft.answer, similar_questions=()))
 
 
 def _as_placebo(draft: Draft, item: EvalItem) -> Draft:

@@ -31,6 +31,7 @@ from qa import journal, models
 from qa.resources import Resources
 from qa.settings import Settings
 
+# BM25 still reads the questions beside a rule as words of it.
 _FUSED = Weights(question=-math.inf, heading=0, around=0, reference=0, example=0, maxsim=0)
 # Search with all its stages, and with fewer.
 VARIANTS = {

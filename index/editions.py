@@ -99,10 +99,15 @@ def _cuts(rule: Rule) -> int:
 
 def _headed(rules: Mapping[str, Rule], sections: Mapping[str, str]) -> dict[str, Rule]:
     """Each rule with the nearest heading above it."""
+    headings: dict[str, str] = {}  # by group of rules
     headed = {}
     for number, rule in rules.items():
-        own = rules.get(numbers.group(number))
-        heading = own.text if own is not None and own.is_heading else sections.get(number[:3], "")
+        group = numbers.group(number)
+        if group not in headings:
+            own = rules.get(group)
+            section = sections.get(number[:3], "")
+            headings[group] = own.text if own is not None and own.is_heading else section
+        heading = headings[group]
         headed[number] = rule if rule.heading == heading else replace(rule, heading=heading)
     return headed
 

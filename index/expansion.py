@@ -4,8 +4,9 @@ A player's words are often far from the rule's but near to another player's. exp
 some eight questions for each rule of one whole release, and what the rule answers to each. A rule
 of any edition takes those of the rule under the same heading, or of the same number, that it shares
 most of its words with, so that renumbered rules keep theirs. BM25 takes both for words of the rule;
-a language model reads the nearest ones, but only where hardly a word of the rule differs. The
-questions' vectors ship for the default embedding model; any other goes without them.
+players are shown the nearest ones and a language model reads them, but only where hardly a word of
+the rule differs. All this is for the default embedding model, for which the questions' vectors
+ship; any other goes without.
 """
 
 import json
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from index.embedder import Vectors
 
 VECTORS = Path(__file__).with_name("expansions.npz")
-_QUESTIONS = Path(__file__).with_name("expansions.jsonl")
+_EXPANSIONS = Path(__file__).with_name("expansions.jsonl")
 _SAME = 0.7  # share of words that two wordings of one rule have in common
-_UNCHANGED = 0.9  # the same for what was answered under one wording to hold under the other
+_UNCHANGED = 0.95  # the same for what was answered under one wording to hold under the other
 _SIMILAR = 0.6  # cosine of two questions, at least, for the answer to one to tell of the other
 _NEAREST = 400  # questions that are looked at for the rules they belong to
 _COVERED = 0.8  # share of a book's rules that need questions for their nearness to tell something
@@ -93,7 +94,7 @@ class Expansion:
             return []
         similarity = self._vectors[[at for at, _ in found]] @ vector
         nearest = np.argsort(-similarity, kind="stable")[:count].tolist()
-        questions, answers = _texts(), _answers()
+        questions, answers = _questions(), _answers()
         scored = [(*found[place], round(float(similarity[place]), 4)) for place in nearest]
         return [
             AnsweredQuestion(number, questions[at], answers[at], similar)
@@ -105,10 +106,10 @@ class Expansion:
 @cache
 def vectors(model: str) -> "Vectors | None":
     """All questions as an embedding model, given by its hash, sees them; None if none ship."""
-    return shipped_vectors.load(VECTORS, _texts(), model)
+    return shipped_vectors.load(VECTORS, _questions(), model)
 
 
-def texts(book: Edition) -> Mapping[str, str]:
+def words_beside(book: Edition) -> Mapping[str, str]:
     """The questions beside each rule of a book with their answers, as words of it."""
     beside = {row.number: " ".join([*row.questions, *row.answers]) for row in _rows()}
     return {match.rule: beside[match.row] for match in matches(book)}
@@ -116,7 +117,7 @@ def texts(book: Edition) -> Mapping[str, str]:
 
 def digest() -> str:
     """Tells one state of the questions and answers from another."""
-    return files.digest(_QUESTIONS)
+    return files.digest(_EXPANSIONS)
 
 
 def signature(text: str) -> frozenset[int]:
@@ -126,7 +127,7 @@ def signature(text: str) -> frozenset[int]:
 
 def write_vectors(embedder: Embedder, progress: Progress | None = None) -> Path:
     """Compute the vectors that ship."""
-    shipped_vectors.write(VECTORS, _texts(), embedder, progress)
+    shipped_vectors.write(VECTORS, _questions(), embedder, progress)
     return VECTORS
 
 
@@ -175,24 +176,24 @@ def _alike(words: frozenset[int], others: frozenset[int], truncated: bool) -> fl
 
 
 @cache
-def _texts() -> list[str]:
+def _questions() -> list[str]:
     return [question for row in _rows() for question in row.questions]
 
 
 @cache
 def _answers() -> list[str]:
-    """The answer to each of the texts."""
+    """The answer to each of the questions."""
     return [answer for row in _rows() for answer in row.answers]
 
 
 def _each_row() -> list[str]:
-    """The number of the row that each of the texts belongs to."""
+    """The number of the row that each of the questions belongs to."""
     return [row.number for row in _rows() for _ in row.questions]
 
 
 @cache
 def _answered_places() -> Mapping[str, Sequence[int]]:
-    """Which of the texts have an answer, by the number of their row."""
+    """Which of the questions have an answer, by the number of their row."""
     places: dict[str, list[int]] = {}
     for at, (number, answer) in enumerate(zip(_each_row(), _answers(), strict=True)):
         if answer:
@@ -203,7 +204,7 @@ def _answered_places() -> Mapping[str, Sequence[int]]:
 @cache
 def _rows() -> list[_Row]:
     """The rules that have questions."""
-    rows = map(json.loads, _QUESTIONS.read_text(encoding="utf-8").splitlines())
+    rows = map(json.loads, _EXPANSIONS.read_text(encoding="utf-8").splitlines())
     return [
         _Row(
             row["number"],

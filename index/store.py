@@ -116,7 +116,7 @@ def build(
             place = Path(tempfile.mkdtemp(prefix=f"{now:%Y%m%dT%H%M%S}-", dir=folder()))
         try:
             with files.explained(place):
-                _write(place, book, found, vectors, manifest)
+                _write(place, _bm25_texts(book, found, embedder), found, vectors, manifest)
         except BaseException:
             shutil.rmtree(place, ignore_errors=True)
             raise
@@ -149,7 +149,7 @@ def _documents() -> list[list[str]]:
 
 def _write(
     place: Path,
-    book: Rulebook,
+    bm25_texts: Mapping[str, list[str]],
     found: Mapping[str, list[Passage]],
     vectors: Any,
     manifest: dict[str, Any],
@@ -164,7 +164,7 @@ def _write(
         index = _faiss_index(vectors[start : start + len(those)])
         start += len(those)
         (view / "vectors.faiss").write_bytes(faiss.serialize_index(index).tobytes())
-        Bm25.build(_expanded(those, book.edition(name))).save(view / "words")
+        Bm25.build(bm25_texts[name]).save(view / "words")
         lines = [json.dumps(asdict(passage), ensure_ascii=False) for passage in those]
         (view / "passages.jsonl").write_text("\n".join(lines), encoding="utf-8")
     manifest["files"] = {
@@ -175,15 +175,21 @@ def _write(
     files.write_whole(place / "manifest.json", json.dumps(manifest, indent=1).encode())
 
 
-def _expanded(those: Sequence[Passage], book: Edition) -> list[str]:
-    """The passages as BM25 reads them: what stands beside a rule is part of it."""
-    beside = expansion.texts(book)
-    return [
-        f"{passage.embedded} {beside.get(passage.number, '')}"
-        if passage.kind == "rule"
-        else passage.embedded
-        for passage in those
-    ]
+def _bm25_texts(
+    book: Rulebook, found: Mapping[str, Sequence[Passage]], embedder: Embedder
+) -> dict[str, list[str]]:
+    """The passages of every view as BM25 reads them: the questions beside a rule are part of it."""
+    expanded = expansion.vectors(embedder.hash) is not None
+    texts = {}
+    for name, those in found.items():
+        beside = expansion.words_beside(book.edition(name)) if expanded else {}
+        texts[name] = [
+            f"{passage.embedded} {beside.get(passage.number, '')}"
+            if passage.kind == "rule"
+            else passage.embedded
+            for passage in those
+        ]
+    return texts
 
 
 def _faiss_index(vectors: Any) -> Any:

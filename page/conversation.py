@@ -78,7 +78,7 @@ def _render_reply(turn: Turn, place: int) -> str:
             _render_opening(turn.answer),
             _render_open_condition(turn.answer, place),
             *([reading, cited] if turn.answer.sure else [cited, reading]),
-            _render_similar(turn.answer, place),
+            _render_similar_questions(turn.answer, place),
             _render_waiting(turn) if turn.running else "",
             *(f'<p class="note">{escape(note)}</p>' for note in notes(turn)),
             "" if turn.running else _render_footer(turn.answer, turn.vote, place),
@@ -124,14 +124,14 @@ def _render_open_condition(answer: Answer, place: int) -> str:
     )
 
 
-def _render_similar(answer: Answer, place: int) -> str:
+def _render_similar_questions(answer: Answer, place: int) -> str:
     """Questions like this one, each with what the rules answered to it."""
-    if not answer.similar:
+    if not answer.similar_questions:
         return ""
     rows = "".join(
         f"<dt>{escape(each.question)}</dt>"
         f"<dd>{_linked(with_number(each), [each.number], place)}</dd>"
-        for each in answer.similar
+        for each in answer.similar_questions
     )
     return f'<div class="similar"><p class="similar-name">{SIMILAR}</p><dl>{rows}</dl></div>'
 

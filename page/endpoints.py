@@ -43,7 +43,8 @@ def declare(service: Service) -> None:
 
         The citations quote the rules that decide, word for word, each with its edition.
         'abstained' is true where the loaded rules do not settle the question. 'verdict' and
-        'generated' are what a small language model makes of the rules. A caller that reads the
+        'generated' are what a small language model makes of the rules. 'similar_questions' are
+        other questions that these rules answer: their facts may differ. A caller that reads the
         stream gets the evidence first, then the model's growing 'raw' text, then the whole.
 
         Args:

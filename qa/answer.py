@@ -10,7 +10,7 @@ from qa.citations import Citation
 from qa.open_condition import OpenCondition
 from qa.verdict import Value
 
-VERSION = 4  # 4: similar
+VERSION = 4  # 4: similar_questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Answer:
     reason: str | None = None  # why it abstained, or why no model spoke
     confidence: float = 1.0
     open_condition: OpenCondition | None = None  # what it depends on; then no model is asked
-    similar: tuple[AnsweredQuestion, ...] = ()  # answered under the cited rules, nearest first
+    similar_questions: tuple[AnsweredQuestion, ...] = ()  # under the rules that a model reads
     citations: tuple[Citation, ...] = ()
     hits: tuple[Hit, ...] = ()
     model: str = models.BOOK
@@ -63,7 +63,7 @@ class Answer:
             "version": VERSION,
             **plain,
             "open_condition": self.open_condition and asdict(self.open_condition),
-            "similar": [asdict(each) for each in self.similar],
+            "similar_questions": [asdict(each) for each in self.similar_questions],
             "citations": [asdict(citation) for citation in self.citations],
             "hits": [hit.to_json() for hit in self.hits],
         }

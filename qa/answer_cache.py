@@ -226,9 +226,9 @@ def _unpacked(value: bytes, question: str, understood: str | None) -> Answer:
     citations = tuple(_citation(each) for each in fields["citations"])
     hits = tuple(_hit(each) for each in fields["hits"])
     condition = _open_condition(fields["open_condition"])
-    similar = tuple(AnsweredQuestion(**each) for each in fields["similar"])
-    found = {"citations": citations, "hits": hits, "open_condition": condition, "similar": similar}
-    return Answer(**{**fields, **asked, **found})
+    similar = tuple(AnsweredQuestion(**each) for each in fields["similar_questions"])
+    found = {"citations": citations, "hits": hits, "open_condition": condition}
+    return Answer(**{**fields, **asked, **found, "similar_questions": similar})
 
 
 def _citation(fields: dict[str, Any]) -> Citation:

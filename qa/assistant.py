@@ -143,7 +143,7 @@ class Assistant:
             drafts |= zip(rest, self._draft([answers[at] for at in rest], results), strict=True)
         return [drafts[place] for place in range(len(answers))]
 
-    def with_similar(self, draft: Draft, vector: "Vectors") -> Draft:
+    def with_similar_questions(self, draft: Draft, vector: "Vectors") -> Draft:
         """The draft with the answered questions most like it, beside the rules that a model reads.
 
         `vector` is the question's. A refusal has none.
@@ -154,10 +154,10 @@ class Assistant:
         similar = self.resources.searcher.answered(
             vector,
             [rule.number for rule in draft.rules[: settings.context_rules]],
-            settings.answered_questions,
+            settings.similar_questions,
             settings.edition,
         )
-        return draft._replace(answer=replace(draft.answer, similar=tuple(similar)))
+        return draft._replace(answer=replace(draft.answer, similar_questions=tuple(similar)))
 
     def generate_many(self, drafts: Sequence[Draft]) -> list[Answer]:
         """Each draft's answer with what the model says to it; a refusal stays as it is."""
@@ -239,7 +239,7 @@ class Assistant:
             self.settings.max_citations,
         )
         return [
-            self.with_similar(draft, result.evidence.vector)
+            self.with_similar_questions(draft, result.evidence.vector)
             for draft, result in zip(drafts, results, strict=True)
         ]
 

@@ -38,7 +38,7 @@ def branches(condition: OpenCondition | None) -> str:
     return "\n".join([f"{DEPENDS}: {condition.name}.", *lines])
 
 
-def similar(answered: Sequence[AnsweredQuestion]) -> list[str]:
+def similar_questions(answered: Sequence[AnsweredQuestion]) -> list[str]:
     """Questions like the one that is asked, each with its answer and the rule that gives it."""
     return [f"“{each.question}” {with_number(each)}" for each in answered]
 

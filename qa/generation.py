@@ -32,7 +32,7 @@ class Context(NamedTuple):
 def request(draft: Draft, settings: Settings, model: Model) -> tuple[Request, Context]:
     """What is wanted of the model, and what it is shown for it."""
     offered = [ShownRule.of(rule) for rule in draft.rules[: settings.context_rules]]
-    similar = draft.answer.similar
+    similar = draft.answer.similar_questions
     prompt, shown = fill(draft.asked, offered, settings.prompt_tokens, model, similar)
     wanted = Request(
         prompt,

@@ -24,8 +24,8 @@ PLACEHOLDERS = {
     "system_tuned.txt": set[str](),
     "answer.txt": {"rules", "answered", "question"},
     "answered.txt": {"questions"},
-    "choose.txt": {"rules", "answered", "question", "choices"},
-    "verdict.txt": {"rules", "answered", "question", "claim"},
+    "choose.txt": {"rules", "question", "choices"},
+    "verdict.txt": {"rules", "question", "claim"},
 }
 
 

@@ -90,6 +90,8 @@ def attribute(
     if not words:
         return None
     asked = set(stems(question))
+    # An answer that is repeated may have the figures of another situation.
+    figures = _figures(sentence) - _figures(question)
     near: list[tuple[Rule, str, float]] = []
     for rule in rules:
         known = asked | set(stems(f"{rule.heading} {rule.text}"))
@@ -97,7 +99,8 @@ def attribute(
             near += [(rule, part, _SIMILAR) for part in citations.quotable_sentences(rule)]
         for each in answered:
             said = verdict.split(each.answer)[1]
-            if each.number == rule.number and words <= asked | set(stems(said)):
+            repeated = words <= asked | set(stems(said)) and not figures - _figures(rule.text)
+            if each.number == rule.number and repeated:
                 near.append((rule, said, _REPEATED))
     near = [each for each in near if _denies(each[1]) == _denies(sentence)]
     if not near:
@@ -110,6 +113,10 @@ def attribute(
         if score >= least
     ]
     return near[-max(enough)[1]][0] if enough else None
+
+
+def _figures(text: str) -> set[str]:
+    return set(re.findall(r"\d+", text))
 
 
 def _denies(text: str) -> bool:

@@ -142,6 +142,14 @@ def test_the_gold_rules_are_shown_where_they_are_asked_for(runner, tmp_path):
         assert request.citable == item.gold_rules
 
 
+def test_answered_questions_are_hidden_with_an_example_that_they_might_retell(runner, tmp_path):
+    model = EchoModel("Yes.")
+    runner(Plan(("free", "dev"), "scripted", limit=4), model).run(tmp_path)
+    shown = ["Answered before:" in prompt.user for prompt in model.prompts]
+    assert len(shown) > 4
+    assert (any(shown[:4]), all(shown[4:])) == (False, True)
+
+
 def test_a_claim_and_four_choices_reach_the_model(runner, tmp_path):
     model = EchoModel("Yes. A.")
     run = runner(Plan(("verdict", "outcome"), "scripted", limit=2), model).run(tmp_path)

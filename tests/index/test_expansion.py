@@ -18,7 +18,7 @@ ASKED = "My 3/3 got tapped after I declared it as an attacker. Does it still dea
 
 @pytest.fixture(scope="module")
 def rows():
-    lines = expansion._QUESTIONS.read_text(encoding="utf-8").splitlines()
+    lines = expansion._EXPANSIONS.read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
@@ -111,7 +111,7 @@ def test_a_book_most_of_whose_rules_have_no_questions_is_not_judged_by_them(vect
 def test_the_vectors_that_ship_are_those_of_the_default_model(embedder):
     with np.load(expansion.VECTORS) as file:
         shipped = file["vectors"][-8:] * file["scale"][-8:]
-    last = expansion._texts()[-8:]
+    last = expansion._questions()[-8:]
     np.testing.assert_allclose(shipped, embedder.encode_passages(last), atol=2e-3)
 
 

@@ -63,7 +63,7 @@ def test_a_rule_is_found_by_a_word_that_only_the_questions_beside_it_have(book, 
     searcher = Searcher(book, store.open_store(book, embedder), embedder, words_only)
     [result] = searcher.search(["buddy"])
     assert result.hits[0].score > 1
-    asked = expansion.texts(book.current)
+    asked = expansion.words_beside(book.current)
     assert all(stems("buddy")[0] in stems(asked[hit.passage.number]) for hit in result.hits[:3])
 
 

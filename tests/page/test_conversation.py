@@ -26,7 +26,7 @@ def test_an_empty_conversation_offers_questions():
 
 
 def test_each_citation_leads_to_its_card_of_its_turn(answer):
-    plain = replace(answer, similar=())  # which name the same rules again
+    plain = replace(answer, similar_questions=())  # which name the same rules again
     shown = render_conversation([Turn("first", plain), Turn("second", plain)])
     assert shown.count('data-cite="702.17b" data-turn="0"') == 1
     assert shown.count('data-cite="702.17b" data-turn="1"') == 1
@@ -114,12 +114,12 @@ def test_the_models_sentences_carry_their_rules_as_citations(answer):
 
 def test_similar_questions_are_shown_with_their_rule_and_go_where_the_answer_goes(answer):
     hostile = AnsweredQuestion(answer.cited[0].number, "Is <b> *bold*?", "No. It is <i>.", 0.9)
-    turn = Turn("?", replace(answer, similar=(hostile,)))
+    turn = Turn("?", replace(answer, similar_questions=(hostile,)))
     shown = render_conversation([turn])
     assert "<dt>Is &lt;b&gt; *bold*?</dt><dd>No. It is &lt;i&gt; <a " in shown
     assert SIMILAR in as_text(turn.answer)
     assert "\\*bold\\*" in as_markdown([turn])
-    assert SIMILAR not in render_conversation([Turn("?", replace(answer, similar=()))])
+    assert SIMILAR not in render_conversation([Turn("?", replace(answer, similar_questions=()))])
 
 
 def test_what_a_reader_should_know_is_noted(answer):

@@ -127,10 +127,10 @@ def test_an_answer_as_json_has_the_contracts_names(plain):
             "edition",
             "model",
         ),
-        *("settings", "timings", "unsupported", "open_condition", "similar"),
+        *("settings", "timings", "unsupported", "open_condition", "similar_questions"),
     }
     assert (found["version"], found["id"], found["edition"]) == (4, "q1", "current")
-    assert set(found["similar"][0]) == {"number", "question", "answer", "similarity"}
+    assert set(found["similar_questions"][0]) == {"number", "question", "answer", "similarity"}
     assert set(found["citations"][0]) == {
         *("number", "edition", "heading", "quote", "text", "status", "span", "truncated"),
     }
@@ -140,12 +140,12 @@ def test_an_answer_as_json_has_the_contracts_names(plain):
 def test_similar_questions_were_answered_by_the_rules_that_are_cited(plain):
     answer = plain.ask("My chump blocker was sacrificed. Does his 6/6 hit me now?")
     numbers = [citation.number for citation in answer.cited]
-    assert len(answer.similar) == 3
-    assert all(each.number in numbers and each.answer for each in answer.similar)
-    likeness = [each.similarity for each in answer.similar]
+    assert len(answer.similar_questions) == 3
+    assert all(each.number in numbers and each.answer for each in answer.similar_questions)
+    likeness = [each.similarity for each in answer.similar_questions]
     assert likeness == sorted(likeness, reverse=True)
-    assert plain.ask("who is the tallest judge?").similar == ()
-    assert plain.ask("702.19b").similar == ()
+    assert plain.ask("who is the tallest judge?").similar_questions == ()
+    assert plain.ask("702.19b").similar_questions == ()
 
 
 def test_a_follow_up_keeps_its_subject(plain):

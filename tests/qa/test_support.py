@@ -37,8 +37,18 @@ def test_what_a_rule_answered_to_a_question_backs_a_sentence_too(reach, embedder
     assert support.supported(said, asked, reach, [], embedder) == ([], 1)
     [kept], failed = support.supported(said, asked, reach, [known], embedder)
     assert (kept.number, failed) == ("702.17b", 0)
-    turned = said.replace("lets", "never lets")
+    turned = said.replace("catch", "not catch")
     assert support.supported(turned, asked, reach, [known], embedder) == ([], 1)
+
+
+def test_the_figures_of_another_situation_back_nothing(reach, embedder):
+    said = "Yes. Your 2/2 Spider has reach, so it catches the Dragon."
+    known = AnsweredQuestion("702.17b", "May my 2/2 Spider catch a Dragon?", said, 0.9)
+    for asked, kept in (("Does my 2/2 Spider catch a Dragon?", 1), ("Does my 3/4 Spider?", 0)):
+        found, failed = support.supported(
+            said[5:-1] + " [702.17b].", asked, reach, [known], embedder
+        )
+        assert (len(found), failed) == (kept, 1 - kept)
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ OWN = {
     "reason": "text",
     "confidence": "float",
     "open_condition": "text",
-    "similar": "text",
+    "similar_questions": "text",
     "citations": "text",
     "hits": "text",
     "edition": "text",
