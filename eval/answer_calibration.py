@@ -2,11 +2,13 @@
 
 The answers were judged by two readers, each by itself, against the deciding rule and the gold
 answer (eval/sets/judged-answers.jsonl). Those to calibration questions are fitted on; those to dev
-questions only measure.
+questions only measure. A clear verdict is shown even where the sentences behind it are not: then it
+is right if it is the gold one.
 """
 
 import json
 from collections.abc import Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from qa.answer_confidence import WEIGHTS
 from qa.confidence import logistic
 
 JUDGED = items.SETS / "judged-answers.jsonl"
+JUDGEMENTS = ("right", "partly", "wrong", "misleading")
+SETS = ("calibration", "dev")  # fitted on, measured on
 RIGHT = 0.8  # share of the shown answers that must be right
 MISLEADING = 0.07  # share of them that may be misleading
 _FOLDS = 5
@@ -28,19 +32,19 @@ Row = dict[str, Any]
 def fit(model: str, path: Path = JUDGED) -> dict[str, metrics.Figure]:
     """Fit, write the model's row of the table, and say what was measured on the way."""
     rows = items.rows(path)
-    fitted = [row for row in rows if row["set"] == "calibration"]
+    fitted, dev = ([row for row in rows if row["set"] == name] for name in SETS)
     scores = _held_out(fitted)
     table = _fitted(fitted)
     table["threshold"] = _threshold(scores, fitted)
-    tables = json.loads(WEIGHTS.read_text(encoding="utf-8")) | {model: table}
-    files.write_whole(WEIGHTS, json.dumps(tables, indent=1).encode() + b"\n")
-    dev = [row for row in rows if row["set"] == "dev"]
     on_dev = [logistic(table, row["features"]) for row in dev]
-    return {
+    figures = {
         **_figures("calibration", fitted, scores, table["threshold"]),
         **_figures("dev", dev, on_dev, table["threshold"]),
         "readers agree": metrics.mean([float(len(set(row["judged"])) == 1) for row in rows]),
     }
+    tables = json.loads(WEIGHTS.read_text(encoding="utf-8")) | {model: table}
+    files.write_whole(WEIGHTS, json.dumps(tables, indent=1).encode() + b"\n")
+    return figures
 
 
 def _fitted(rows: Sequence[Row]) -> dict[str, Any]:
@@ -82,13 +86,34 @@ def _threshold(scores: Sequence[float], rows: Sequence[Row]) -> float:
 def _figures(
     name: str, rows: Sequence[Row], scores: Sequence[float], threshold: float
 ) -> dict[str, metrics.Figure]:
-    shown = [row for row, score in zip(rows, scores, strict=True) if score >= threshold]
-    figures = {
-        f"{name}: shown": metrics.mean([float(score >= threshold) for score in scores]),
+    """How much is shown of these answers, and what the readers found of it."""
+    if not rows:
+        return {}
+    sure = [score >= threshold for score in scores]
+    shown = [_as_shown(row, each) for row, each in zip(rows, sure, strict=True)]
+    return {
         f"{name}: right, all": metrics.mean([_share(row, "right") for row in rows]),
+        **_shares(f"{name}: sentences", [row["judged"] for row in compress(rows, sure)], len(rows)),
+        **_shares(f"{name}: answers", [each for each in shown if each], len(rows)),
     }
+
+
+def _as_shown(row: Row, sure: bool) -> list[str]:
+    """The judgements of what a player is shown of an answer; none where that is nothing."""
+    if sure:
+        return list(row["judged"])
+    if row["verdict"] not in ("yes", "no"):
+        return []
+    if row["gold_verdict"] is None:  # no yes or no was wanted
+        return list(row["judged"])
+    return ["right" if row["verdict"] == row["gold_verdict"] else "misleading"]
+
+
+def _shares(name: str, shown: Sequence[Sequence[str]], of: int) -> dict[str, metrics.Figure]:
+    """The share of `of` answers that is shown, and the share of each judgement among these."""
+    figures = {f"{name} shown": metrics.mean([1.0] * len(shown) + [0.0] * (of - len(shown)))}
     if shown:
-        for judgement in ("right", "partly", "wrong", "misleading"):
-            shares = [_share(row, judgement) for row in shown]
-            figures[f"{name}: {judgement}, shown"] = metrics.mean(shares)
+        for judgement in JUDGEMENTS:
+            shares = [sum(each == judgement for each in those) / len(those) for those in shown]
+            figures[f"{name} {judgement}"] = metrics.mean(shares)
     return figures

@@ -117,7 +117,7 @@ class Examiner:
             more = {"choices": "\n".join(f"{letter}) {text}" for letter, text in pairs)}
             name, options = "choose.txt", tuple(output_parsing.LETTERS)
         budget = settings.prompt_tokens
-        prompt, _ = fill(item.question, offered, budget, model, name=name, **more)
+        prompt, _ = fill(item.question, offered, budget, model, (), name, **more)
         return Request(prompt, _CHOICE_TOKENS, options)
 
     def _nearest_choice(self, item: EvalItem, draft: Draft) -> str:

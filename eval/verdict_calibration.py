@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-PRECISION = 0.85  # share of the shown verdicts that must be right
+PRECISION = 0.91  # share of the shown verdicts that must be right
 _FOLDS = 5
 _LEAST = 20  # verdicts that a threshold is judged by, at least
 _CHUNK = 16

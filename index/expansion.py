@@ -158,7 +158,8 @@ def matches(book: Edition) -> list[Match]:
         if rule.is_heading:
             continue
         heading = next(iter(book.path(rule.number)[::-1]), "").lower()
-        words = signature(rule.text)
+        # The last word of a text that is cut off may be half a word.
+        words = signature(rule.text.rpartition(" ")[0] if rule.truncated else rule.text)
         near = [
             # Of two wordings that are as near, the one that did not move.
             (_alike(words, row.words, rule.truncated), row.number == rule.number, row.number)

@@ -32,7 +32,7 @@ def open_link(page: Page, link: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", [REACH, f"Can reach {HOSTILE} block flying?", "blöckt 🐉 + %41?"]
+    "question", [REACH, f"Can reach {HOSTILE} block flying?", "Can reach blöck flying 🐉 + %41?"]
 )
 def test_a_copied_link_asks_the_same_question_and_the_answer_is_known(page, url, question):
     page.goto(url)

@@ -119,7 +119,7 @@ def test_the_keyboard_is_enough(page, url):
         if "cite" in page.evaluate(focused):
             break
     page.keyboard.press("Enter")
-    expect(page.locator('[id="card-702.9b"]')).to_be_focused()
+    expect(page.locator('[id="card-702.17b"]')).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # the first reference of the card
     expect(page.locator(".peek h4")).to_be_visible()

@@ -18,7 +18,10 @@ def rows(count, right_share):
         judged = ["right" if good else rng.choice(["wrong", "misleading"])] * 2
         features = {"likely": likely, "open": rng.random()}
         kind = "dev" if at % 5 == 0 else "calibration"
-        yield {"id": f"a{at}", "set": kind, "features": features, "judged": judged}
+        yield {
+            **{"id": f"a{at}", "set": kind, "features": features, "judged": judged},
+            **{"verdict": None, "gold_verdict": None},
+        }
 
 
 @pytest.fixture
@@ -42,9 +45,9 @@ def test_answers_above_the_threshold_are_right_often_enough(fit):
     assert logistic(table, {"likely": 2.0, "open": 0.5}) > 0.9
     assert abs(table["features"]["open"]) < abs(table["features"]["likely"])
     assert figures["calibration: right, all"].value == pytest.approx(0.5, abs=0.06)
-    assert figures["calibration: right, shown"].value >= answer_calibration.RIGHT
-    assert figures["calibration: misleading, shown"].value <= answer_calibration.MISLEADING
-    assert 0.3 < figures["dev: shown"].value < 0.7
+    assert figures["calibration: sentences right"].value >= answer_calibration.RIGHT
+    assert figures["calibration: sentences misleading"].value <= answer_calibration.MISLEADING
+    assert 0.3 < figures["dev: sentences shown"].value < 0.7
     assert figures["readers agree"].value == 1
 
 
@@ -54,4 +57,20 @@ def test_where_nothing_tells_right_from_wrong_nothing_is_shown(fit):
         row["features"]["likely"] = 1.0 + len(row["id"]) / 100
     figures, tables = fit(judged)
     assert tables["small"]["threshold"] > 1
-    assert figures["calibration: shown"].value == 0
+    assert figures["calibration: sentences shown"].value == 0
+
+
+def test_a_clear_verdict_is_shown_without_its_sentences_and_measured_by_the_gold_one(fit):
+    judged = list(rows(400, 0.5))
+    for row in judged:
+        row["verdict"] = row["gold_verdict"] = "no"
+        row["features"]["likely"] = 1.0
+    for row in judged[::4]:
+        row["verdict"] = "yes"
+    for row in judged[1::4]:
+        row["verdict"] = "unclear"
+    figures, _ = fit([row for row in judged if row["set"] == "calibration"])
+    assert figures["calibration: sentences shown"].value == 0
+    assert figures["calibration: answers shown"].value == pytest.approx(0.75, abs=0.02)
+    assert figures["calibration: answers right"].value == pytest.approx(2 / 3, abs=0.02)
+    assert figures["calibration: answers misleading"].value == pytest.approx(1 / 3, abs=0.02)

@@ -70,5 +70,6 @@ def test_a_threshold_is_the_lowest_that_is_right_often_enough():
 
     confidence = np.linspace(0.99, 0.5, 50)
     right = np.arange(50) < 30
-    assert verdict_calibration._threshold(confidence, right) == pytest.approx(confidence[36])
+    lowest = int(30 / verdict_calibration.PRECISION) - 1
+    assert verdict_calibration._threshold(confidence, right) == pytest.approx(confidence[lowest])
     assert verdict_calibration._threshold(confidence, ~right) == 1.01
