@@ -4,12 +4,13 @@ A player's words are often far from the rule's but near to another player's. exp
 some eight questions for each rule of one whole release, and what the rule answers to each. A rule
 of any edition takes those of the rule under the same heading, or of the same number, that it shares
 most of its words with, so that renumbered rules keep theirs. BM25 takes both for words of the rule;
-players are shown the nearest ones and a language model reads them, but only where hardly a word of
-the rule differs. All this is for the default embedding model, for which the questions' vectors
-ship; any other goes without.
+players are shown the nearest ones and a language model reads them, but only where the rule reads
+as it did when they were answered. All this is for the default embedding model, for which the
+questions' vectors ship; any other goes without.
 """
 
 import json
+import re
 import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from index import files, shipped_vectors
+from index import files, numbers, shipped_vectors
 from index.bm25 import stems
 from index.embedder import Embedder, Progress
 from index.rulebook import Edition
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
 VECTORS = Path(__file__).with_name("expansions.npz")
 _EXPANSIONS = Path(__file__).with_name("expansions.jsonl")
 _SAME = 0.7  # share of words that two wordings of one rule have in common
-_UNCHANGED = 0.95  # the same for what was answered under one wording to hold under the other
+_UNCHANGED = 0.95  # the same for a rule that is cut off in its source
 _SIMILAR = 0.6  # cosine of two questions, at least, for the answer to one to tell of the other
 _NEAREST = 400  # questions that are looked at for the rules they belong to
+_QUOTES = "[\"'“”‘’]"
 _COVERED = 0.8  # share of a book's rules that need questions for their nearness to tell something
 
 
@@ -63,10 +65,9 @@ class Expansion:
         for match in found:
             owners.setdefault(match.row, []).append(match.rule)
         self._owners = [owners.get(row, []) for row in _each_row()]
-        self._unchanged = {match.rule: match.row for match in found if match.alike >= _UNCHANGED}
+        self._unchanged = {match.rule: match.row for match in found if match.unchanged}
         self._vectors = vectors
-        rules = sum(not rule.is_heading for rule in book.rules)
-        self._covered = len(found) >= _COVERED * rules
+        self._covered = _covered(book, found)
 
     def nearest(self, vector: "Vectors") -> NearestQuestions:
         """The rules whose questions come nearest to this one."""
@@ -83,12 +84,15 @@ class Expansion:
         return NearestQuestions(best if self._covered else None, scores)
 
     def answered(
-        self, vector: "Vectors", numbers: Collection[str], count: int
+        self, vector: "Vectors", rules: Collection[str], count: int
     ) -> list[AnsweredQuestion]:
         """The answered questions about these rules that come nearest to this one, best first."""
         import numpy as np
 
-        rows = {self._unchanged[number]: number for number in numbers if number in self._unchanged}
+        rows: dict[str, str] = {}  # of two rules with one row, the first
+        for number in rules:
+            if number in self._unchanged:
+                rows.setdefault(self._unchanged[number], number)
         found = [(at, rows[row]) for row in rows for at in _answered_places().get(row, ())]
         if not found:
             return []
@@ -110,19 +114,31 @@ def vectors(model: str) -> "Vectors | None":
 
 
 def words_beside(book: Edition) -> Mapping[str, str]:
-    """The questions beside each rule of a book with their answers, as words of it."""
+    """The questions beside each rule of a book with their answers, as words of it.
+
+    None in a book most of whose rules have no questions: the others would fall behind.
+    """
+    found = matches(book)
+    if not _covered(book, found):
+        return {}
     beside = {row.number: " ".join([*row.questions, *row.answers]) for row in _rows()}
-    return {match.rule: beside[match.row] for match in matches(book)}
+    return {match.rule: beside[match.row] for match in found}
 
 
-def digest() -> str:
-    """Tells one state of the questions and answers from another."""
-    return files.digest(_EXPANSIONS)
+def digest(model: str) -> str | None:
+    """Tells one state of the questions and answers from another; None if none ship for a model."""
+    return None if vectors(model) is None else files.digest(_EXPANSIONS)
 
 
 def signature(text: str) -> frozenset[int]:
     """What a rule's words are compared by, without the words themselves."""
     return frozenset(zlib.crc32(stem.encode()) & 0xFFFF for stem in stems(text))
+
+
+def digest_of(text: str) -> str:
+    """Tells one wording of a rule from another, whatever numbers it names other rules by."""
+    plain = re.sub(numbers.RULE, "#", text.lower()).replace("--", "—")
+    return f"{zlib.crc32(' '.join(re.sub(_QUOTES, '', plain).split()).encode()):08x}"
 
 
 def write_vectors(embedder: Embedder, progress: Progress | None = None) -> Path:
@@ -135,6 +151,7 @@ class _Row(NamedTuple):
     number: str
     heading: str
     words: frozenset[int]
+    text: str  # digest of the rule as it was when the questions were answered
     questions: Sequence[str]
     answers: Sequence[str]  # to each of them; empty where the rule alone does not settle it
 
@@ -144,7 +161,7 @@ class Match(NamedTuple):
 
     rule: str
     row: str
-    alike: float  # share of words that both wordings have in common
+    unchanged: bool  # the rule reads as it did when the row's questions were answered
 
 
 def matches(book: Edition) -> list[Match]:
@@ -168,8 +185,15 @@ def matches(book: Edition) -> list[Match]:
         ]
         alike, _, number = max(near, default=(0.0, False, ""))
         if alike >= _SAME:
-            found.append(Match(rule.number, number, alike))
+            same = digest_of(rule.text) == by_number[number].text
+            unchanged = alike >= _UNCHANGED if rule.truncated else same
+            found.append(Match(rule.number, number, unchanged))
     return found
+
+
+def _covered(book: Edition, found: Sequence[Match]) -> bool:
+    """Whether most rules of a book have questions."""
+    return len(found) >= _COVERED * sum(not rule.is_heading for rule in book.rules)
 
 
 def _alike(words: frozenset[int], others: frozenset[int], truncated: bool) -> float:
@@ -211,6 +235,7 @@ def _rows() -> list[_Row]:
             row["number"],
             row["heading"],
             frozenset(int(row["words"][at : at + 4], 16) for at in range(0, len(row["words"]), 4)),
+            row["text"],
             row["questions"],
             row["answers"],
         )

@@ -109,7 +109,7 @@ def build(
             "built": now.isoformat(timespec="seconds"),
             "model": {"name": embedder.name, "hash": embedder.hash, "size": vectors.shape[1]},
             "documents": documents,
-            "questions": expansion.digest(),
+            "questions": expansion.digest(embedder.hash),
             "views": {name: len(those) for name, those in found.items()},
         }
         with files.explained(folder()):
@@ -129,9 +129,11 @@ def build(
 
 
 def stale(manifest: Mapping[str, Any]) -> bool:
-    made_with = (FORMAT, SCHEME, _documents(), expansion.digest())
-    keys = ("format", "scheme", "documents", "questions")
-    return tuple(manifest.get(key) for key in keys) != made_with
+    """Whether it was built from other documents or questions than are there now, or otherwise."""
+    if manifest["format"] != FORMAT:
+        return True
+    made_with = (SCHEME, _documents(), expansion.digest(manifest["model"]["hash"]))
+    return (manifest["scheme"], manifest["documents"], manifest["questions"]) != made_with
 
 
 def _other_weights(manifest: Mapping[str, Any], embedder: Embedder) -> bool:
@@ -178,8 +180,8 @@ def _write(
 def _bm25_texts(
     book: Rulebook, found: Mapping[str, Sequence[Passage]], embedder: Embedder
 ) -> dict[str, list[str]]:
-    """The passages of every view as BM25 reads them: the questions beside a rule are part of it."""
-    expanded = expansion.vectors(embedder.hash) is not None
+    """The passages as BM25 reads them: the answered questions beside a rule are words of it."""
+    expanded = expansion.digest(embedder.hash) is not None
     texts = {}
     for name, those in found.items():
         beside = expansion.words_beside(book.edition(name)) if expanded else {}

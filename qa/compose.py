@@ -12,7 +12,7 @@ from qa.out_of_scope import Neighbour
 ABSTAINED = "The loaded rules do not settle this."
 ADD_RULES = "Add the full rules to have it answered."
 DEPENDS = "It depends on what the question leaves open"
-SIMILAR = "Similar questions under these rules"
+SIMILAR = "Similar questions, answered in advance by a language model (the facts may differ)"
 
 
 def quoted(rules: Sequence[Rule], quotes: Sequence[str]) -> tuple[str, tuple[Citation, ...]]:

@@ -25,9 +25,9 @@ _CITATION = re.compile(rf"\s*{_NUMBER}$")  # at the end of a sentence
 _STRAY = re.compile(rf"(?P<end>[.!?])\s+(?P<citation>{_NUMBER})\.?")  # behind the full stop
 _COVERED = 0.75  # share of a sentence's words that the rule or the question must have
 _SIMILAR = 0.55  # cosine of the sentence and a sentence of the rule, at least
-_REPEATED = (
-    0.85  # the same for an answer of the rule's: what merely resembles it may turn it around
-)
+# The same for an answer of the rule's: what merely resembles it may turn it around.
+_REPEATED = 0.85
+_IN_WORDS = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"}
 
 
 class Sentence(NamedTuple):
@@ -116,7 +116,11 @@ def attribute(
 
 
 def _figures(text: str) -> set[str]:
-    return set(re.findall(r"\d+", text))
+    """The numbers that a text names, in digits or in words; 'one' is too often none."""
+    words = re.findall(r"\d+|[a-z]+", text.lower())
+    return {word for word in words if word.isdigit()} | {
+        _IN_WORDS[word] for word in words if word in _IN_WORDS
+    }
 
 
 def _denies(text: str) -> bool:

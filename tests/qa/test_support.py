@@ -41,14 +41,19 @@ def test_what_a_rule_answered_to_a_question_backs_a_sentence_too(reach, embedder
     assert support.supported(turned, asked, reach, [known], embedder) == ([], 1)
 
 
-def test_the_figures_of_another_situation_back_nothing(reach, embedder):
-    said = "Yes. Your 2/2 Spider has reach, so it catches the Dragon."
-    known = AnsweredQuestion("702.17b", "May my 2/2 Spider catch a Dragon?", said, 0.9)
-    for asked, kept in (("Does my 2/2 Spider catch a Dragon?", 1), ("Does my 3/4 Spider?", 0)):
-        found, failed = support.supported(
-            said[5:-1] + " [702.17b].", asked, reach, [known], embedder
-        )
-        assert (len(found), failed) == (kept, 1 - kept)
+@pytest.mark.parametrize(
+    ("said", "asked", "kept"),
+    [
+        ("Your 2/2 Spider has reach, so it catches the Dragon", "Can my 2/2 Spider block it?", 1),
+        ("Your 2/2 Spider has reach, so it catches the Dragon", "Can my 3/4 Spider block it?", 0),
+        ("Two of your Spiders catch the Dragon", "Do my 2 Spiders with reach block it?", 1),
+        ("Two of your Spiders catch the Dragon", "Do my three Spiders with reach block it?", 0),
+    ],
+)
+def test_the_figures_of_another_situation_back_nothing(said, asked, kept, reach, embedder):
+    known = AnsweredQuestion("702.17b", "May a Spider catch a Dragon?", f"Yes. {said}.", 0.9)
+    found, failed = support.supported(f"{said} [702.17b].", asked, reach, [known], embedder)
+    assert (len(found), failed) == (kept, 1 - kept)
 
 
 @pytest.mark.parametrize(

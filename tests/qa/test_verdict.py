@@ -56,3 +56,18 @@ def test_below_the_threshold_a_verdict_is_unclear(monkeypatch):
 def test_what_follows_the_yes_or_no_begins_a_sentence():
     assert verdict.split("Yes, it can [1.1].") == ("yes", "It can [1.1].")
     assert verdict.split("It can [1.1].") == (None, "It can [1.1].")
+
+
+@pytest.mark.parametrize(
+    ("raw", "value", "rest"),
+    [
+        ("Yes it can.", "yes", "It can."),
+        ("No [1.1].", "no", "[1.1]."),
+        ("no", "no", ""),
+        ("No — it cannot.", "no", "It cannot."),
+        ("No player controls it.", None, "No player controls it."),
+        ("No more than two of them.", None, "No more than two of them."),
+    ],
+)
+def test_a_no_that_belongs_to_the_sentence_is_no_verdict(raw, value, rest):
+    assert verdict.split(raw) == (value, rest)
