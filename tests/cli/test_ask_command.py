@@ -11,6 +11,7 @@ import cli.ask
 import qa.resources
 from index.errors import Action, Remedy, SticklerError
 from qa.assistant import Assistant
+from qa.compose import SIMILAR
 from qa.resources import Resources
 
 HOW_TO_ADD = "Add the full rules with 'stickler rules add FILE'."
@@ -56,6 +57,9 @@ def test_an_answer_sets_the_decisive_sentence_off(stickler, shared_search):
     assert "reach.” (See rule 509" in words
     assert "Edition current, model none, confidence 0.9" in words
     assert HOW_TO_ADD not in words
+    similar = words.partition(f"{SIMILAR}: ")[2]
+    assert similar.count("“") == 3
+    assert "[702.17b]." in similar
 
 
 def test_an_answer_that_depends_on_what_is_left_open_has_both_sides(stickler, shared_search):

@@ -51,6 +51,15 @@ def test_answers_above_the_threshold_are_right_often_enough(fit):
     assert figures["readers agree"].value == 1
 
 
+def test_a_feature_that_is_the_same_for_all_weighs_nothing(fit):
+    judged = list(rows(400, 0.5))
+    for row in judged:
+        row["features"]["open"] = 1.0
+    _, tables = fit(judged)
+    assert tables["small"]["features"]["open"] == pytest.approx(0, abs=1e-6)
+    assert logistic(tables["small"], {"likely": 2.0, "open": 1.0}) > 0.9
+
+
 def test_where_nothing_tells_right_from_wrong_nothing_is_shown(fit):
     judged = list(rows(200, 0.4))
     for row in judged:

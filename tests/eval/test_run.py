@@ -142,6 +142,21 @@ def test_the_gold_rules_are_shown_where_they_are_asked_for(runner, tmp_path):
         assert request.citable == item.gold_rules
 
 
+@pytest.mark.parametrize("rules", ["gold", "placebo"])
+def test_answered_questions_belong_to_the_rules_that_are_shown(rules, runner, tmp_path):
+    """And they are those nearest to the question that is asked, whosever the rules are."""
+    model = EchoModel("Yes.")
+    runner(Plan(("dev",), "scripted", limit=24, rules=rules), model).run(tmp_path)
+    answered = 0
+    for request in model.requests:
+        shown, _, rest = request.prompt.user.partition("Answered before:\n")
+        for line in filter(None, rest.partition("\n\nQuestion:")[0].splitlines()):
+            number = line.rpartition("[")[2].removesuffix("].")
+            assert f"[{number}] " in shown
+            answered += 1
+    assert answered or rules == "placebo"
+
+
 def test_answered_questions_are_hidden_with_an_example_that_they_might_retell(runner, tmp_path):
     model = EchoModel("Yes.")
     runner(Plan(("free", "dev"), "scripted", limit=4), model).run(tmp_path)
