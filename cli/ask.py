@@ -20,6 +20,7 @@ from qa.models import BOOK, NOT_HERE
 from qa.models import DEFAULT as MODEL
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
 
     from qa.answer import Answer
@@ -126,9 +127,7 @@ def _print_answer(answer: "Answer", unsure_too: bool) -> None:
     for citation in answer.cited:
         title = f"{citation.number} {citation.heading}".strip()
         console.print(Text.assemble((title, "bold"), f" [{citation.edition}]"))
-        for piece in _rule_text(citation).wrap(console, console.width - 2):
-            piece.rstrip()
-            console.print(Text.assemble("  ", piece))
+        _print_indented(console, _rule_text(citation))
     if answer.open_condition:
         console.print(Text(branches(answer.open_condition)))
     if not answer.sure and (answer.verdict or (answer.generated and unsure_too)):
@@ -136,9 +135,17 @@ def _print_answer(answer: "Answer", unsure_too: bool) -> None:
     if answer.similar_questions:
         console.print(Text(f"{SIMILAR}:", "dim"))
     for line in similar_questions(answer.similar_questions):
-        console.print(Text(f"  {line}"))
+        _print_indented(console, Text(line))
     for line in _small_print(answer):
         console.print(Text(line, "dim"))
+
+
+def _print_indented(console: "Console", text: "Text") -> None:
+    from rich.text import Text
+
+    for piece in text.wrap(console, console.width - 2):
+        piece.rstrip()
+        console.print(Text.assemble("  ", piece))
 
 
 def _reading(answer: "Answer", unsure_too: bool) -> "Text":
@@ -154,7 +161,9 @@ def _reading(answer: "Answer", unsure_too: bool) -> "Text":
     sentences = answer.generated if unsure_too or not answer.unsure else ""
     doubt = ", though it is unsure" if sentences and answer.unsure else ""
     name = f"As {answer.model} reads it{doubt}: "
-    return Text.assemble((name, "dim"), (verdict, "bold"), sentences)
+    text = Text.assemble((name, "dim"), (verdict, "bold"), sentences)
+    text.rstrip()
+    return text
 
 
 def _rule_text(citation: "Citation") -> "Text":

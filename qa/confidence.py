@@ -1,11 +1,11 @@
 """How sure search can be that the rules it found settle a question.
 
 What search knows of its own result (scores, margins, agreement of the paths, words of the question
-that no rule covers, and what else the question may be about) goes through logistic functions whose
-weights `stickler eval calibrate` fits: `settled`, do the loaded rules decide it at all; `found`, is
-a deciding rule among those cited. Excerpts and whole releases have weights of their own: among four
-times as many rules something similar is always found. So have books and embedding models for which
-no questions ship (index/expansion.py).
+that neither a rule nor the questions beside it have, and what else the question may be about) goes
+through logistic functions whose weights `stickler eval calibrate` fits: `settled`, do the loaded
+rules decide it at all; `found`, is a deciding rule among those cited. Excerpts and whole releases
+have weights of their own: among four times as many rules something similar is always found. So have
+books and embedding models for which no questions ship (index/expansion.py).
 """
 
 import json
