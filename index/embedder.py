@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PLAIN = "all-MiniLM-L6-v2"
 DEFAULT = "stickler-minilm"  # the same, tuned on players' questions
-_CHUNK = 256  # texts between two commits to the cache: what a kill can lose
+_CHUNK = 64  # texts between two commits to the cache: what a kill can lose
 
 Progress = Callable[[int, int], None]
 

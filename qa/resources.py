@@ -8,7 +8,9 @@ for, so that search and language model can load side by side.
 >>> Assistant(Settings(), resources).ask("can a flyer be blocked by reach?")
 """
 
+import atexit
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -25,6 +27,7 @@ from qa import models
 from qa.out_of_scope import OutOfScope
 
 _MAX_MODELS = 2  # language models in memory at once
+_LONGEST_END = 15.0  # seconds that the process waits, when it ends, for what is still being loaded
 T = TypeVar("T")
 
 
@@ -122,10 +125,16 @@ class Resources:
     def _open_search(self) -> Searcher:
         book = self.book
         searcher = Searcher(
-            book, store.open_store(book, self.embedder, self._progress), self.embedder
+            book, store.open_store(book, self.embedder, self._report), self.embedder
         )
         _ = self.embedder.model  # loaded now, not with the first question
         return searcher
+
+    def _report(self, done: int, total: int) -> None:
+        if _is_ending():
+            raise SticklerError("Stickler ended while it was loading")
+        if self._progress:
+            self._progress(done, total)
 
 
 def _failed(future: "Future[T]") -> bool:
@@ -138,6 +147,9 @@ def _finished(result: T) -> "Future[T]":
     return future
 
 
+_loaders: set[threading.Thread] = set()
+
+
 def _started(work: Callable[[], T]) -> "Future[T]":
     """Do it in a thread that does not keep the program from ending."""
     future: Future[T] = Future()
@@ -146,9 +158,25 @@ def _started(work: Callable[[], T]) -> "Future[T]":
         try:
             future.set_result(work())
         except BaseException as error:
-            if not isinstance(error, SticklerError):
+            if not (isinstance(error, SticklerError) or _is_ending()):
                 traceback.print_exc()
             future.set_exception(error)
+        finally:
+            _loaders.discard(threading.current_thread())
 
-    threading.Thread(target=run, daemon=True, name="stickler-loader").start()
+    thread = threading.Thread(target=run, daemon=True, name="stickler-loader")
+    _loaders.add(thread)
+    thread.start()
     return future
+
+
+@atexit.register
+def _let_loaders_end() -> None:
+    """Wait for what is being loaded to stop: a thread that is ended inside PyTorch aborts all."""
+    until = time.monotonic() + _LONGEST_END
+    for thread in tuple(_loaders):
+        thread.join(max(0.0, until - time.monotonic()))
+
+
+def _is_ending() -> bool:
+    return not threading.main_thread().is_alive()
