@@ -12,7 +12,6 @@ from typing import Annotated
 
 import typer
 
-from cli.remedies import phrase
 from cli.terminal import fail
 from index.errors import SticklerError
 
@@ -71,6 +70,8 @@ def main() -> None:
     except SticklerError as error:
         if debug:
             raise
+        from cli.remedies import phrase
+
         fail(f"Error: {error.sentence(phrase)}")
         raise SystemExit(1) from None
     except KeyboardInterrupt:

@@ -15,7 +15,6 @@ from pathlib import Path
 from index import files, parsers
 from index.editions import Rulebook
 from index.errors import Action, Remedy, SticklerError
-from index.fetch import fetch
 from index.rulebook import ParsedDocument
 
 SHIPPED = Path(__file__).parent / "documents"
@@ -64,7 +63,7 @@ def read(document: Document) -> ParsedDocument:
 
 def add(source: str, edition: str | None = None) -> tuple[Document, ParsedDocument]:
     """Take in a file or an address; nothing changes unless the whole of it can be read."""
-    data = fetch(source, parsers.LARGEST) if "://" in source else _from_disk(source)
+    data = _fetched(source) if "://" in source else _from_disk(source)
     return add_text(data, source, edition)
 
 
@@ -167,6 +166,12 @@ def _check_day(edition: str) -> None:
     except ValueError:
         pass
     raise SticklerError(f"'{edition}' is not a day: write the edition as YYYY-MM-DD.")
+
+
+def _fetched(address: str) -> bytes:
+    from index.fetch import fetch
+
+    return fetch(address, parsers.LARGEST)
 
 
 def _from_disk(source: str) -> bytes:

@@ -4,18 +4,13 @@ Each format is a module with `recognises(text)` and `parse(text, document, editi
 """
 
 import codecs
+import importlib
 from types import ModuleType
 
 from index.errors import SticklerError
-from index.parsers import dataset, markdown, official, rulings
 from index.rulebook import ParsedDocument
 
-FORMATS: dict[str, ModuleType] = {
-    "official": official,
-    "dataset": dataset,
-    "markdown": markdown,
-    "rulings": rulings,
-}
+FORMATS = ("official", "dataset", "markdown", "rulings")  # each is looked for in this order
 LARGEST = 20_000_000  # bytes; the longest release so far is 1.2 MB
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -70,8 +65,8 @@ def _not_text(document: str) -> SticklerError:
 
 def detect_format(text: str, document: str) -> str:
     """The format's name, told from the content alone."""
-    for name, parser in FORMATS.items():
-        if parser.recognises(text):
+    for name in FORMATS:
+        if _parser(name).recognises(text):
             return name
     if text.lstrip("\ufeff \n\t")[:14].lower().startswith(("<!doctype html", "<html")):
         raise SticklerError(
@@ -89,8 +84,13 @@ def parse(
 ) -> ParsedDocument:
     """Parse a document whole; SticklerError with one sentence where that is not possible."""
     text = decode(data, document)
-    parser = FORMATS[format or detect_format(text, document)]
+    parser = _parser(format or detect_format(text, document))
     parsed: ParsedDocument = parser.parse(text, document, edition)
     if all(rule.is_heading for rule in parsed.rules):
         raise SticklerError(f"{document} holds no rule with a sentence: give a whole rules text.")
     return parsed
+
+
+def _parser(format: str) -> ModuleType:
+    """The module of a format, imported when a document has it."""
+    return importlib.import_module(f"index.parsers.{format}")
