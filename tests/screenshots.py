@@ -16,7 +16,7 @@ from browser import launch  # noqa: E402
 import app  # noqa: E402
 from page.service import Service  # noqa: E402
 
-QUESTION = "Can a creature with reach block my flyer?"
+QUESTION = "My creature fights yours in the middle of combat. Is that combat damage?"
 MAX_BYTES = 250_000
 
 
