@@ -180,7 +180,7 @@ def check_baselines(
 
 @eval_app.command("agree")
 def agree(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
-    """Show how well the measures of free answers agree with 60 human judgements."""
+    """Show how well the measures of free answers agree with 60 judgements of a reader."""
     from eval.agreement import agreement
     from index.embedder import Embedder
 

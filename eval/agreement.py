@@ -1,4 +1,4 @@
-"""How well the measures of free answers agree with human judgement, on 60 judged answers."""
+"""How well the measures of free answers agree with a reader, on 60 judged answers."""
 
 from typing import NamedTuple
 

@@ -71,8 +71,12 @@ def _share(row: Row, judgement: str) -> float:
 
 
 def _threshold(scores: Sequence[float], rows: Sequence[Row]) -> float:
-    """The lowest score above which enough answers are right and few misleading; 1.01 if none is."""
-    order = sorted(range(len(rows)), key=lambda at: -scores[at])
+    """The lowest score above which enough answers are right and few misleading; 1.01 if none is.
+
+    Only sentences that a rule supports can be shown at all.
+    """
+    supported = [at for at, row in enumerate(rows) if row["supported"]]
+    order = sorted(supported, key=lambda at: -scores[at])
     right = misleading = 0.0
     lowest = 1.01
     for count, at in enumerate(order, 1):
@@ -89,7 +93,10 @@ def _figures(
     """How much is shown of these answers, and what the readers found of it."""
     if not rows:
         return {}
-    sure = [score >= threshold for score in scores]
+    sure = [
+        bool(row["supported"]) and score >= threshold
+        for row, score in zip(rows, scores, strict=True)
+    ]
     shown = [_as_shown(row, each) for row, each in zip(rows, sure, strict=True)]
     return {
         f"{name}: right, all": metrics.mean([_share(row, "right") for row in rows]),

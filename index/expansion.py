@@ -150,7 +150,7 @@ def write_vectors(embedder: Embedder, progress: Progress | None = None) -> Path:
 class _Row(NamedTuple):
     number: str
     heading: str
-    words: frozenset[int]
+    words: str  # its signature
     text: str  # digest of the rule as it was when the questions were answered
     questions: Sequence[str]
     answers: Sequence[str]  # to each of them; empty where the rule alone does not settle it
@@ -167,6 +167,7 @@ class Match(NamedTuple):
 def matches(book: Edition) -> list[Match]:
     """The rules of a book that have a row."""
     by_number = {row.number: row for row in _rows()}
+    known = {row.number: _unpacked(row.words) for row in _rows()}
     by_heading: dict[str, list[_Row]] = {}
     for row in _rows():
         by_heading.setdefault(row.heading, []).append(row)
@@ -179,7 +180,11 @@ def matches(book: Edition) -> list[Match]:
         words = signature(rule.text.rpartition(" ")[0] if rule.truncated else rule.text)
         near = [
             # Of two wordings that are as near, the one that did not move.
-            (_alike(words, row.words, rule.truncated), row.number == rule.number, row.number)
+            (
+                _alike(words, known[row.number], rule.truncated),
+                row.number == rule.number,
+                row.number,
+            )
             for row in (*by_heading.get(heading, ()), by_number.get(rule.number))
             if row
         ]
@@ -194,6 +199,11 @@ def matches(book: Edition) -> list[Match]:
 def _covered(book: Edition, found: Sequence[Match]) -> bool:
     """Whether most rules of a book have questions."""
     return len(found) >= _COVERED * sum(not rule.is_heading for rule in book.rules)
+
+
+def _unpacked(words: str) -> frozenset[int]:
+    """A signature as it is kept, four hexadecimal digits a word."""
+    return frozenset(int(words[at : at + 4], 16) for at in range(0, len(words), 4))
 
 
 def _alike(words: frozenset[int], others: frozenset[int], truncated: bool) -> float:
@@ -234,7 +244,7 @@ def _rows() -> list[_Row]:
         _Row(
             row["number"],
             row["heading"],
-            frozenset(int(row["words"][at : at + 4], 16) for at in range(0, len(row["words"]), 4)),
+            row["words"],
             row["text"],
             row["questions"],
             row["answers"],

@@ -44,7 +44,8 @@ def declare(service: Service) -> None:
         The citations quote the rules that decide, word for word, each with its edition.
         'abstained' is true where the loaded rules do not settle the question. 'verdict' and
         'generated' are what a small language model makes of the rules. 'similar_questions' are
-        other questions that these rules answer: their facts may differ. A caller that reads the
+        other questions with answers that a language model wrote in advance from these rules: their
+        facts may differ, and they weigh less than the rules. A caller that reads the
         stream gets the evidence first, then the model's growing 'raw' text, then the whole.
 
         Args:

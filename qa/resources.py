@@ -28,6 +28,7 @@ from qa.out_of_scope import OutOfScope
 
 _MAX_MODELS = 2  # language models in memory at once
 _LONGEST_END = 15.0  # seconds that the process waits, when it ends, for what is still being loaded
+ENDING = threading.Event()  # set when the process ends: what is being loaded is to stop
 T = TypeVar("T")
 
 
@@ -131,7 +132,7 @@ class Resources:
         return searcher
 
     def _report(self, done: int, total: int) -> None:
-        if _is_ending():
+        if ENDING.is_set():
             raise SticklerError("Stickler ended while it was loading")
         if self._progress:
             self._progress(done, total)
@@ -158,7 +159,7 @@ def _started(work: Callable[[], T]) -> "Future[T]":
         try:
             future.set_result(work())
         except BaseException as error:
-            if not (isinstance(error, SticklerError) or _is_ending()):
+            if not (isinstance(error, SticklerError) or ENDING.is_set()):
                 traceback.print_exc()
             future.set_exception(error)
         finally:
@@ -173,10 +174,7 @@ def _started(work: Callable[[], T]) -> "Future[T]":
 @atexit.register
 def _let_loaders_end() -> None:
     """Wait for what is being loaded to stop: a thread that is ended inside PyTorch aborts all."""
+    ENDING.set()
     until = time.monotonic() + _LONGEST_END
     for thread in tuple(_loaders):
         thread.join(max(0.0, until - time.monotonic()))
-
-
-def _is_ending() -> bool:
-    return not threading.main_thread().is_alive()

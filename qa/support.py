@@ -27,7 +27,10 @@ _COVERED = 0.75  # share of a sentence's words that the rule or the question mus
 _SIMILAR = 0.55  # cosine of the sentence and a sentence of the rule, at least
 # The same for an answer of the rule's: what merely resembles it may turn it around.
 _REPEATED = 0.85
-_IN_WORDS = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"}
+_IN_WORDS = {
+    **{"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8"},
+    **{"nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "twenty": "20"},
+}
 
 
 class Sentence(NamedTuple):

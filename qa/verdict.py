@@ -33,8 +33,12 @@ _OPEN = re.compile(
     r"(?:exactly|can|could|do|does|did|is|are|am|was|will|would|must|should|may)\b))",
     re.IGNORECASE,
 )
-# 'No player controls it' opens with no verdict.
-_OPENING = re.compile(r"\W*(yes\b|no(?=\s*(?:[.,:;!(\[–—]|$)))\s*[.,:;!–—]*\s*", re.IGNORECASE)
+# 'No player controls it' opens with no verdict, 'No it cannot' does.
+_OPENING = re.compile(
+    r"\W*(yes\b|no(?=\s*(?:[.,:;!(\[–—-]|$)|\s+(?:it|you|they|he|she|that|this|because|since)\b))"
+    r"\s*[.,:;!–—-]*\s*",
+    re.IGNORECASE,
+)
 # What an answer begins with once its verdict is known; an unclear one only says what a rule says.
 _OPENINGS: dict[Value, str] = {"yes": "Yes.", "no": "No.", "unclear": "The rule says that"}
 

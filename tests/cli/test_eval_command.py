@@ -53,7 +53,7 @@ def test_own_questions_are_added_as_a_set(stickler, result, tmp_path, home, monk
 
 
 @pytest.mark.slow
-def test_the_measures_of_free_answers_are_compared_with_human_judgement(result):
+def test_the_measures_of_free_answers_are_compared_with_a_readers_judgement(result):
     found = {row["measure"]: row for row in result("eval", "agree")}
     assert found["similarity to gold"]["answers"] == 60
     assert found["similarity to gold"]["auc"] > found["token F1"]["auc"]

@@ -20,7 +20,7 @@ def rows(count, right_share):
         kind = "dev" if at % 5 == 0 else "calibration"
         yield {
             **{"id": f"a{at}", "set": kind, "features": features, "judged": judged},
-            **{"verdict": None, "gold_verdict": None},
+            **{"verdict": None, "gold_verdict": None, "supported": "It does [1.1]."},
         }
 
 
@@ -49,6 +49,14 @@ def test_answers_above_the_threshold_are_right_often_enough(fit):
     assert figures["calibration: sentences misleading"].value <= answer_calibration.MISLEADING
     assert 0.3 < figures["dev: sentences shown"].value < 0.7
     assert figures["readers agree"].value == 1
+
+
+def test_a_likely_answer_that_no_rule_supports_is_not_shown(fit):
+    judged = list(rows(400, 0.5))
+    for row in judged[::2]:
+        row["supported"] = ""
+    figures, _ = fit(judged)
+    assert 0.1 < figures["dev: sentences shown"].value < 0.4
 
 
 def test_a_feature_that_is_the_same_for_all_weighs_nothing(fit):

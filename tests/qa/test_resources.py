@@ -21,7 +21,6 @@ time.sleep(0.2)  # into the next encoding
 @pytest.mark.slow
 def test_a_process_may_end_while_it_loads(home):
     """PyTorch in a thread that the interpreter ends by force would abort the process."""
-    done = subprocess.run(
-        [sys.executable, "-c", ENDS_WHILE_IT_EMBEDS], cwd=ROOT, capture_output=True, text=True
-    )
+    command = [sys.executable, "-c", ENDS_WHILE_IT_EMBEDS]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")

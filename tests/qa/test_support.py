@@ -47,6 +47,7 @@ def test_what_a_rule_answered_to_a_question_backs_a_sentence_too(reach, embedder
         ("Your 2/2 Spider has reach, so it catches the Dragon", "Can my 2/2 Spider block it?", 1),
         ("Your 2/2 Spider has reach, so it catches the Dragon", "Can my 3/4 Spider block it?", 0),
         ("Two of your Spiders catch the Dragon", "Do my 2 Spiders with reach block it?", 1),
+        ("Ten of your Spiders catch the Dragon", "Do my nine Spiders with reach block it?", 0),
         ("Two of your Spiders catch the Dragon", "Do my three Spiders with reach block it?", 0),
     ],
 )
