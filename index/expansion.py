@@ -12,7 +12,7 @@ questions' vectors ship; any other goes without.
 import json
 import re
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -84,7 +84,7 @@ class Expansion:
         return NearestQuestions(best if self._covered else None, scores)
 
     def answered(
-        self, vector: "Vectors", rules: Collection[str], count: int
+        self, vector: "Vectors", rules: Sequence[str], count: int
     ) -> list[AnsweredQuestion]:
         """The answered questions about these rules that come nearest to this one, best first."""
         import numpy as np

@@ -91,7 +91,7 @@ class Searcher:
         return [result._replace(hits=result.hits[:k]) for result in results]
 
     def answered(
-        self, vector: "Vectors", numbers: Collection[str], count: int, edition: str | None = None
+        self, vector: "Vectors", numbers: Sequence[str], count: int, edition: str | None = None
     ) -> list[AnsweredQuestion]:
         """The answered questions beside these rules that are most like the one with this vector."""
         expansion = self._view(edition).expansion
