@@ -49,7 +49,7 @@ static: .venv/test
 # The page's tests need a browser: one that is there, Playwright's own, or the system's package.
 browser: .venv/test
 	@$(BIN)/python tests/browser.py || $(BIN)/playwright install chromium \
-	  || { apt-get update -qq && apt-get install -y -qq chromium; }
+	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
 	@$(BIN)/python tests/browser.py
 
 bench: .venv/test

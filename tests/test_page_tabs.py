@@ -13,9 +13,10 @@ from gradio_client.exceptions import AppError
 from playwright.sync_api import Page, expect
 from visitor import PHONE, REACH, grave, opened
 
-from eval import items
+from eval import check, items
 from eval.examiner import Examiner
 from eval.run import open_run
+from index import library
 from page import batch_jobs
 from page.middleware import MAX_UPLOAD
 
@@ -166,7 +167,8 @@ def test_a_file_that_cannot_be_used_is_one_sentence_in_the_tab(page, url, tmp_pa
 def test_an_evaluation_shows_figures_a_plot_and_what_went_wrong(page, url, shared_home):
     tab(page, url, "Evaluate")
     published = page.get_by_role("region", name="Published figures").get_by_role("img")
-    expect(published).to_contain_text("0.69 of 556")
+    shown = check.published(library.load())["dev: found first"].value
+    expect(published).to_contain_text(f"dev: found first{shown:.2f} of 556")
     count = page.get_by_label("number input for Items to ask")
     count.fill("40")  # enough for some to go wrong
     count.press("Tab")

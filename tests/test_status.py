@@ -35,7 +35,7 @@ class Download:
         self.end = threading.Event()
         self.show = lambda done, total: None
 
-    def get(self, known, progress) -> None:
+    def get(self, known, progress, stop) -> None:
         self.show = progress
         progress(340_000_000, known.size)
         assert self.end.wait(60)

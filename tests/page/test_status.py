@@ -104,7 +104,7 @@ def test_rules_that_were_found_but_not_fetched_are_known_once_someone_asked(serv
 def test_a_download_is_told_as_it_runs_and_then_forgotten(searcher, monkeypatch):
     told, started = [], threading.Event()
 
-    def get(known, progress):
+    def get(known, progress, stop):
         assert started.wait(30)
         told.append(service.model_state(known.name).message)
         progress(340 * MB, known.size)
