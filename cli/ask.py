@@ -115,7 +115,7 @@ def _print_answer(answer: "Answer", unsure_too: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from qa.compose import SIMILAR, branches, similar_questions
+    from qa.compose import SIMILAR, branches, similar_lines
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
     if answer.standalone_question:
@@ -134,7 +134,7 @@ def _print_answer(answer: "Answer", unsure_too: bool) -> None:
         console.print(_reading(answer, unsure_too))
     if answer.similar_questions:
         console.print(Text(f"{SIMILAR}:", "dim"))
-    for line in similar_questions(answer.similar_questions):
+    for line in similar_lines(answer.similar_questions):
         _print_indented(console, Text(line))
     for line in _small_print(answer):
         console.print(Text(line, "dim"))

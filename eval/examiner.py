@@ -56,12 +56,9 @@ class Examiner:
         if gold or partners is not None:
             vectors = self._resources.embedder.encode_questions([_query(item) for item in items])
             drafts = [
-                assistant.with_similar_questions(d, v) for d, v in zip(drafts, vectors, strict=True)
+                draft if item.masked else assistant.with_similar_questions(draft, vector)
+                for draft, item, vector in zip(drafts, items, vectors, strict=True)
             ]
-        drafts = [
-            _without_similar_questions(draft) if item.masked else draft
-            for draft, item in zip(drafts, items, strict=True)
-        ]
         if items[0].choices:
             return self._choose(items, drafts)
         answers = assistant.generate_many(drafts)
@@ -204,11 +201,6 @@ def _with_gold(draft: Draft, item: EvalItem, assistant: Assistant) -> Draft:
     rules = [by_number[number] for number in item.gold_rules if number in by_number]
     answer = replace(draft.answer, question=item.question, abstained=False)
     return Draft(answer, rules, [rule.text for rule in rules])
-
-
-def _without_similar_questions(draft: Draft) -> Draft:
-    """The draft without what its rules answered, which might retell an example that is masked."""
-    return draft._replace(answer=replace(draft.answer, similar_questions=()))
 
 
 def _as_placebo(draft: Draft, item: EvalItem) -> Draft:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PLAIN = "all-MiniLM-L6-v2"
 DEFAULT = "stickler-minilm"  # the same, tuned on players' questions
-_CHUNK = 64  # texts between two commits to the cache: what a kill can lose
+_CHUNK = 64  # texts between two reports: what a kill can lose, and how soon a loader can stop
 
 Progress = Callable[[int, int], None]
 
@@ -66,8 +66,8 @@ class Embedder:
     def tuned(self) -> Path | None:
         """The tuned weights that go over those of the packaged model, if any do."""
         if self.name == DEFAULT:
-            return tuned_weights.FOLDER / f"retriever{tuned_weights.ENDING}"
-        return Path(self.name).expanduser() if self.name.endswith(tuned_weights.ENDING) else None
+            return tuned_weights.FOLDER / f"retriever{tuned_weights.SUFFIX}"
+        return Path(self.name).expanduser() if self.name.endswith(tuned_weights.SUFFIX) else None
 
     @cached_property
     def hash(self) -> str:

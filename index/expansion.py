@@ -26,10 +26,11 @@ from index.rulebook import Edition
 if TYPE_CHECKING:
     from index.embedder import Vectors
 
+EDITION = "2024-03-08"  # whose rules the questions were written and answered from
 VECTORS = Path(__file__).with_name("expansions.npz")
 _EXPANSIONS = Path(__file__).with_name("expansions.jsonl")
 _SAME = 0.7  # share of words that two wordings of one rule have in common
-_UNCHANGED = 0.95  # the same for a rule that is cut off in its source
+_UNCHANGED = 0.95  # share of the words that are left of a rule that is cut off in its source
 _SIMILAR = 0.6  # cosine of two questions, at least, for the answer to one to tell of the other
 _NEAREST = 400  # questions that are looked at for the rules they belong to
 _QUOTES = "[\"'“”‘’]"
@@ -54,6 +55,7 @@ class AnsweredQuestion:
     question: str
     answer: str  # opens with yes or no where the question asks for one
     similarity: float  # cosine of this question and the one that is asked
+    edition: str = EDITION  # of the rule that it was answered from, which reads the same today
 
 
 class Expansion:
@@ -83,7 +85,7 @@ class Expansion:
         best = max(scores.values(), default=0.0) * spread + mean
         return NearestQuestions(best if self._covered else None, scores)
 
-    def answered(
+    def similar_questions(
         self, vector: "Vectors", rules: Sequence[str], count: int
     ) -> list[AnsweredQuestion]:
         """The answered questions about these rules that come nearest to this one, best first."""
@@ -125,9 +127,12 @@ def words_beside(book: Edition) -> Mapping[str, str]:
     return {match.rule: beside[match.row] for match in found}
 
 
+@cache
 def digest(model: str) -> str | None:
     """Tells one state of the questions and answers from another; None if none ship for a model."""
-    return None if vectors(model) is None else files.digest(_EXPANSIONS)
+    if not shipped_vectors.ship_for(VECTORS, _questions(), model):
+        return None
+    return files.digest(_EXPANSIONS)
 
 
 def signature(text: str) -> frozenset[int]:
@@ -135,7 +140,7 @@ def signature(text: str) -> frozenset[int]:
     return frozenset(zlib.crc32(stem.encode()) & 0xFFFF for stem in stems(text))
 
 
-def digest_of(text: str) -> str:
+def wording_digest(text: str) -> str:
     """Tells one wording of a rule from another, whatever numbers it names other rules by."""
     plain = re.sub(numbers.RULE, "#", text.lower()).replace("--", "—")
     return f"{zlib.crc32(' '.join(re.sub(_QUOTES, '', plain).split()).encode()):08x}"
@@ -150,8 +155,8 @@ def write_vectors(embedder: Embedder, progress: Progress | None = None) -> Path:
 class _Row(NamedTuple):
     number: str
     heading: str
-    words: str  # its signature
-    text: str  # digest of the rule as it was when the questions were answered
+    signature: str  # of the rule as it was when the questions were answered
+    wording: str  # digest of that rule
     questions: Sequence[str]
     answers: Sequence[str]  # to each of them; empty where the rule alone does not settle it
 
@@ -167,7 +172,7 @@ class Match(NamedTuple):
 def matches(book: Edition) -> list[Match]:
     """The rules of a book that have a row."""
     by_number = {row.number: row for row in _rows()}
-    known = {row.number: _unpacked(row.words) for row in _rows()}
+    known = _signatures()
     by_heading: dict[str, list[_Row]] = {}
     for row in _rows():
         by_heading.setdefault(row.heading, []).append(row)
@@ -190,8 +195,10 @@ def matches(book: Edition) -> list[Match]:
         ]
         alike, _, number = max(near, default=(0.0, False, ""))
         if alike >= _SAME:
-            same = digest_of(rule.text) == by_number[number].text
-            unchanged = alike >= _UNCHANGED if rule.truncated else same
+            if rule.truncated:  # what is left does not show a word that was turned around
+                unchanged = rule.edition == EDITION and alike >= _UNCHANGED
+            else:
+                unchanged = wording_digest(rule.text) == by_number[number].wording
             found.append(Match(rule.number, number, unchanged))
     return found
 
@@ -201,9 +208,15 @@ def _covered(book: Edition, found: Sequence[Match]) -> bool:
     return len(found) >= _COVERED * sum(not rule.is_heading for rule in book.rules)
 
 
-def _unpacked(words: str) -> frozenset[int]:
-    """A signature as it is kept, four hexadecimal digits a word."""
-    return frozenset(int(words[at : at + 4], 16) for at in range(0, len(words), 4))
+@cache
+def _signatures() -> Mapping[str, frozenset[int]]:
+    """The signature of each row's rule, kept as four hexadecimal digits a word."""
+    return {
+        row.number: frozenset(
+            int(row.signature[at : at + 4], 16) for at in range(0, len(row.signature), 4)
+        )
+        for row in _rows()
+    }
 
 
 def _alike(words: frozenset[int], others: frozenset[int], truncated: bool) -> float:
@@ -244,8 +257,8 @@ def _rows() -> list[_Row]:
         _Row(
             row["number"],
             row["heading"],
-            row["words"],
-            row["text"],
+            row["signature"],
+            row["wording"],
             row["questions"],
             row["answers"],
         )

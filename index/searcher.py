@@ -90,12 +90,12 @@ class Searcher:
             ]
         return [result._replace(hits=result.hits[:k]) for result in results]
 
-    def answered(
+    def similar_questions(
         self, vector: "Vectors", numbers: Sequence[str], count: int, edition: str | None = None
     ) -> list[AnsweredQuestion]:
         """The answered questions beside these rules that are most like the one with this vector."""
-        expansion = self._view(edition).expansion
-        return expansion.answered(vector, numbers, count) if expansion else []
+        questions = self._view(edition).expansion
+        return questions.similar_questions(vector, numbers, count) if questions else []
 
     def _view(self, edition: str | None) -> "ViewSearch":
         view = self.index.view(self.book, edition)

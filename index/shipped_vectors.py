@@ -21,13 +21,21 @@ def load(path: Path, texts: Sequence[str], model: str) -> "Vectors | None":
     """The vectors of the texts; None unless this very model, given by its hash, made them."""
     import numpy as np
 
-    if not path.exists():
+    if not ship_for(path, texts, model):
         return None
     with np.load(path) as file:
-        if str(file["made_with"]) != _made_with(model, texts):
-            return None
         vectors: Vectors = file["vectors"].astype("float32") * file["scale"]
         return vectors
+
+
+def ship_for(path: Path, texts: Sequence[str], model: str) -> bool:
+    """Whether a file has the vectors of these very texts by this very model, given by its hash."""
+    import numpy as np
+
+    if not path.exists():
+        return False
+    with np.load(path) as file:
+        return str(file["made_with"]) == _made_with(model, texts)
 
 
 def write(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import torch
 
 FOLDER = Path(__file__).with_name("weights")
-ENDING = ".safetensors"
+SUFFIX = ".safetensors"
 _LARGEST = 15 << 20  # bytes of one file
 
 
@@ -56,7 +56,7 @@ def fingerprint(base: Path) -> str:
 
 def second(path: Path) -> Path:
     """Where the second half of a file lies that would be too large for one."""
-    return path.with_suffix(f".2{ENDING}")
+    return path.with_suffix(f".2{SUFFIX}")
 
 
 def write(path: Path, base: Path, tensors: "Mapping[str, torch.Tensor]") -> None:

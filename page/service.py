@@ -31,7 +31,7 @@ from qa.answer import Answer
 from qa.answer_cache import AnswerCache
 from qa.assistant import Assistant
 from qa.models import catalog, download
-from qa.resources import ENDING, Resources
+from qa.resources import SHUTDOWN, Resources
 from qa.settings import Settings
 
 _POLL = 0.2  # seconds between two looks at what is waited for
@@ -197,7 +197,7 @@ class Service:
 
             show_progress(0, known.size)
             try:
-                download.get(known, show_progress, stop=ENDING)
+                download.get(known, show_progress, stop=SHUTDOWN)
             finally:
                 del self._fetched[name]
         return models.load(name)

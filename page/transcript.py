@@ -11,7 +11,7 @@ from index.errors import SticklerError
 from index.rulebook import marked
 from qa.answer import Answer
 from qa.citations import Citation
-from qa.compose import SIMILAR, branches, reading, similar_questions
+from qa.compose import SIMILAR, branches, reading, similar_lines
 from qa.models import BOOK, NONE
 
 MAX_TURNS = 30  # of a conversation; older ones are dropped
@@ -70,7 +70,7 @@ def as_text(answer: Answer) -> str:
     for part in (branches(answer.open_condition), _reading(answer)):
         lines += ["", part] if part else []
     if answer.similar_questions:
-        lines += ["", f"{SIMILAR}:", *similar_questions(answer.similar_questions)]
+        lines += ["", f"{SIMILAR}:", *similar_lines(answer.similar_questions)]
     return "\n".join([*lines, "", _provenance(answer)])
 
 
@@ -94,7 +94,7 @@ def as_markdown(turns: Sequence[Turn]) -> str:
             parts.append(_escape_line(reading))
         if answer.similar_questions:
             rows = "\n".join(
-                f"- {_escape_line(line)}" for line in similar_questions(answer.similar_questions)
+                f"- {_escape_line(line)}" for line in similar_lines(answer.similar_questions)
             )
             parts.append(f"{SIMILAR}:\n\n{rows}")
         parts.append(f"*{_provenance(answer)}*")

@@ -36,7 +36,7 @@ class Answer:
     reason: str | None = None  # why it abstained, or why no model spoke
     confidence: float = 1.0
     open_condition: OpenCondition | None = None  # what it depends on; then no model is asked
-    similar_questions: tuple[AnsweredQuestion, ...] = ()  # under the rules that a model reads
+    similar_questions: tuple[AnsweredQuestion, ...] = ()  # about the rules that a model reads
     citations: tuple[Citation, ...] = ()
     hits: tuple[Hit, ...] = ()
     model: str = models.BOOK

@@ -82,7 +82,7 @@ class Assistant:
             return
         results = self._search([asked], [masked])
         stopwatch.lap("search_ms")
-        [draft] = self._draft([answer], results)
+        [draft] = self._draft([answer], results, [masked])
         yield replace(draft.answer, timings=stopwatch.timings())
         if not draft.is_open or (model := self.model) is None:
             return
@@ -137,10 +137,9 @@ class Assistant:
         }
         rest = [place for place in range(len(answers)) if place not in drafts]
         if rest:
-            results = self._search(
-                [answers[at].question for at in rest], [hidden[at] for at in rest]
-            )
-            drafts |= zip(rest, self._draft([answers[at] for at in rest], results), strict=True)
+            asked, hidden = [answers[at] for at in rest], [hidden[at] for at in rest]
+            results = self._search([answer.question for answer in asked], hidden)
+            drafts |= zip(rest, self._draft(asked, results, hidden), strict=True)
         return [drafts[place] for place in range(len(answers))]
 
     def with_similar_questions(self, draft: Draft, vector: "Vectors") -> Draft:
@@ -151,10 +150,10 @@ class Assistant:
         settings = self.settings
         if draft.answer.abstained:
             return draft
-        similar = self.resources.searcher.answered(
+        similar = self.resources.searcher.similar_questions(
             vector,
             [rule.number for rule in draft.rules[: settings.context_rules]],
-            settings.similar_questions,
+            settings.max_similar_questions,
             settings.edition,
         )
         return draft._replace(answer=replace(draft.answer, similar_questions=tuple(similar)))
@@ -226,8 +225,16 @@ class Assistant:
         settings = self.settings
         return self.resources.searcher.search(questions, settings.top_k, settings.edition, masked)
 
-    def _draft(self, answers: Sequence[Answer], results: Sequence[SearchResult]) -> list[Draft]:
-        """Each answer as the evidence alone gives it, with the model that may add to it."""
+    def _draft(
+        self,
+        answers: Sequence[Answer],
+        results: Sequence[SearchResult],
+        masked: Sequence[Collection[str]],
+    ) -> list[Draft]:
+        """Each answer as the evidence alone gives it, with the model that may add to it.
+
+        Where a passage is masked, answers to similar questions might tell of it: none are given.
+        """
         model, notice = self._speaker()
         name = model.name if model else models.NONE
         drafts = draft_answers(
@@ -239,8 +246,8 @@ class Assistant:
             self.settings.max_citations,
         )
         return [
-            self.with_similar_questions(draft, result.evidence.vector)
-            for draft, result in zip(drafts, results, strict=True)
+            draft if hidden else self.with_similar_questions(draft, result.evidence.vector)
+            for draft, result, hidden in zip(drafts, results, masked, strict=True)
         ]
 
     def _with_generated(

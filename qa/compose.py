@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from index import expansion
 from index.expansion import AnsweredQuestion
 from index.rulebook import Edition, Rule, marked
 from qa import citations, support
@@ -12,7 +13,10 @@ from qa.out_of_scope import Neighbour
 ABSTAINED = "The loaded rules do not settle this."
 ADD_RULES = "Add the full rules to have it answered."
 DEPENDS = "It depends on what the question leaves open"
-SIMILAR = "Similar questions, answered in advance by a language model (the facts may differ)"
+SIMILAR = (
+    "Similar questions, answered in advance by a language model from the rules of "
+    f"{expansion.EDITION} (the facts may differ)"
+)
 
 
 def quoted(rules: Sequence[Rule], quotes: Sequence[str]) -> tuple[str, tuple[Citation, ...]]:
@@ -38,9 +42,9 @@ def branches(condition: OpenCondition | None) -> str:
     return "\n".join([f"{DEPENDS}: {condition.name}.", *lines])
 
 
-def similar_questions(answered: Sequence[AnsweredQuestion]) -> list[str]:
+def similar_lines(similar: Sequence[AnsweredQuestion]) -> list[str]:
     """Questions like the one that is asked, each with its answer and the rule that gives it."""
-    return [f"“{each.question}” {with_number(each)}" for each in answered]
+    return [f"“{each.question}” {with_number(each)}" for each in similar]
 
 
 def with_number(answered: AnsweredQuestion) -> str:

@@ -26,7 +26,7 @@ class Context(NamedTuple):
     """What a model is shown beside the question."""
 
     rules: list[Rule]
-    answered: list[AnsweredQuestion]  # about these rules
+    similar: list[AnsweredQuestion]  # about these rules
 
 
 def request(draft: Draft, settings: Settings, model: Model) -> tuple[Request, Context]:

@@ -72,14 +72,14 @@ def fill(
     rules: Sequence[ShownRule],
     budget: int,
     model: Model,
-    answered: Sequence[AnsweredQuestion] = (),
+    similar: Sequence[AnsweredQuestion] = (),
     name: str = "answer.txt",
     **more: str,
 ) -> tuple[Prompt, list[str]]:
     """The prompt for a question, and the numbers of the rules that fitted into it.
 
     `rules` come best first. The first rule that would break the budget ends the list; the very
-    best goes in whatever it takes. Of the `answered` questions those about these rules are shown.
+    best goes in whatever it takes. Of the `similar` questions those about these rules are shown.
     A model that was tuned on these prompts is told less. `more` fills what else the file asks for.
     """
     shown: list[ShownRule] = []
@@ -93,7 +93,7 @@ def fill(
     told = "system_tuned.txt" if model.tuned else "system.txt"
     examples = worked_examples() if name == "answer.txt" and not model.tuned else ()
     numbers = [rule.number for rule in shown]
-    about_these = [each for each in answered if each.number in numbers]
+    about_these = [each for each in similar if each.number in numbers]
     user = context(shown, question, about_these, name, **more)
     return Prompt(read(told).substitute(), user, examples), numbers
 
@@ -101,12 +101,12 @@ def fill(
 def context(
     rules: Sequence[ShownRule],
     question: str,
-    answered: Sequence[AnsweredQuestion] = (),
+    similar: Sequence[AnsweredQuestion] = (),
     name: str = "answer.txt",
     **more: str,
 ) -> str:
     """The part of the prompt that belongs to one question; the nearest answered one comes last."""
-    lines = [_line(each) for each in reversed(answered)]
+    lines = [_line(each) for each in reversed(similar)]
     before = read("answered.txt").substitute(questions="\n".join(lines))
     return read(name).substitute(
         rules="\n".join(map(str, rules)),

@@ -9,6 +9,7 @@ for, so that search and language model can load side by side.
 """
 
 import atexit
+import contextlib
 import threading
 import time
 import traceback
@@ -27,8 +28,8 @@ from qa import models
 from qa.out_of_scope import OutOfScope
 
 _MAX_MODELS = 2  # language models in memory at once
-_LONGEST_END = 15.0  # seconds that the process waits, when it ends, for what is still being loaded
-ENDING = threading.Event()  # set when the process ends: what is being loaded is to stop
+_SHUTDOWN_WAIT = 15.0  # seconds that the process waits, when it ends, for what is being loaded
+SHUTDOWN = threading.Event()  # set when the process ends: what is being loaded is to stop
 T = TypeVar("T")
 
 
@@ -105,10 +106,15 @@ class Resources:
 
     def reload(self, progress: Progress | None = None) -> None:
         """Take in documents that were added; until that is done the old ones answer."""
-        book = library.load()
-        searcher = Searcher(book, store.open_store(book, self.embedder, progress), self.embedder)
+
+        def load() -> Searcher:
+            book = library.load()
+            index = store.open_store(book, self.embedder, _unless_ending(progress))
+            return Searcher(book, index, self.embedder)
+
+        searcher = _started(load).result()
         with self._lock:
-            self._book, self._search, self._out_of_scope = book, _finished(searcher), {}
+            self._book, self._search, self._out_of_scope = searcher.book, _finished(searcher), {}
 
     def snapshot(self) -> "Resources":
         """The same parts as they are now, which a later `reload` leaves alone."""
@@ -125,17 +131,22 @@ class Resources:
 
     def _open_search(self) -> Searcher:
         book = self.book
-        searcher = Searcher(
-            book, store.open_store(book, self.embedder, self._report), self.embedder
-        )
+        index = store.open_store(book, self.embedder, _unless_ending(self._progress))
+        searcher = Searcher(book, index, self.embedder)
         _ = self.embedder.model  # loaded now, not with the first question
         return searcher
 
-    def _report(self, done: int, total: int) -> None:
-        if ENDING.is_set():
+
+def _unless_ending(progress: Progress | None) -> Progress:
+    """Reports progress, and ends the work where the process ends."""
+
+    def report(done: int, total: int) -> None:
+        if SHUTDOWN.is_set():
             raise SticklerError("Stickler ended while it was loading")
-        if self._progress:
-            self._progress(done, total)
+        if progress:
+            progress(done, total)
+
+    return report
 
 
 def _failed(future: "Future[T]") -> bool:
@@ -159,7 +170,7 @@ def _started(work: Callable[[], T]) -> "Future[T]":
         try:
             future.set_result(work())
         except BaseException as error:
-            if not (isinstance(error, SticklerError) or ENDING.is_set()):
+            if not (isinstance(error, SticklerError) or SHUTDOWN.is_set()):
                 traceback.print_exc()
             future.set_exception(error)
         finally:
@@ -174,7 +185,8 @@ def _started(work: Callable[[], T]) -> "Future[T]":
 @atexit.register
 def _let_loaders_end() -> None:
     """Wait for what is being loaded to stop: a thread that is ended inside PyTorch aborts all."""
-    ENDING.set()
-    until = time.monotonic() + _LONGEST_END
-    for thread in tuple(_loaders):
-        thread.join(max(0.0, until - time.monotonic()))
+    SHUTDOWN.set()
+    until = time.monotonic() + _SHUTDOWN_WAIT
+    with contextlib.suppress(KeyboardInterrupt):  # whoever asks again does not want to wait
+        for thread in tuple(_loaders):
+            thread.join(max(0.0, until - time.monotonic()))

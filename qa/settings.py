@@ -18,7 +18,7 @@ class Settings:
     top_k: int = 10  # rules that are searched for
     max_citations: int = 3  # rules that are cited, on average; a few more where many are as good
     context_rules: int = 3  # of the cited, rules that the model reads at most
-    similar_questions: int = 3  # of those beside these rules, how many are shown and read
+    max_similar_questions: int = 3  # answered ones about these rules, shown and read
     prompt_tokens: int = 600  # of all rules that the model reads
     answer_tokens: int = 110
     show_generated: bool = True  # the model's verdict and sentences

@@ -27,9 +27,13 @@ _COVERED = 0.75  # share of a sentence's words that the rule or the question mus
 _SIMILAR = 0.55  # cosine of the sentence and a sentence of the rule, at least
 # The same for an answer of the rule's: what merely resembles it may turn it around.
 _REPEATED = 0.85
+_SMALL = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+_TEENS = "fifteen sixteen seventeen eighteen nineteen"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
 _IN_WORDS = {
-    **{"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8"},
-    **{"nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "twenty": "20"},
+    **{word: str(at) for at, word in enumerate(f"{_SMALL} {_TEENS}".split()) if word != "one"},
+    **{word: str(10 * at) for at, word in enumerate(_TENS.split(), 2)},
+    **{"half": "1/2", "twice": "x2", "double": "x2"},
 }
 
 
@@ -44,7 +48,7 @@ def supported(
     raw: str,
     asked: str,
     rules: Sequence[Rule],
-    answered: Sequence[AnsweredQuestion],
+    similar: Sequence[AnsweredQuestion],
     embedder: "Embedder",
 ) -> tuple[list[Sentence], int]:
     """The model's sentences that one of these rules supports, and how many none supports.
@@ -57,7 +61,7 @@ def supported(
     by_number = {rule.number: rule for rule in rules}
     for text, number in found:
         against = [by_number[number]] if number in by_number else rules
-        rule = attribute(f"{text}.", asked, against, answered, embedder)
+        rule = attribute(f"{text}.", asked, against, similar, embedder)
         if rule is not None:
             kept.append(Sentence(text, rule.number))
     return kept, len(found) - len(kept)
@@ -85,7 +89,7 @@ def attribute(
     sentence: str,
     question: str,
     rules: Sequence[Rule],
-    answered: Sequence[AnsweredQuestion],
+    similar: Sequence[AnsweredQuestion],
     embedder: "Embedder",
 ) -> Rule | None:
     """The rule that supports a sentence of the model: its words, its meaning, and its yes or no."""
@@ -100,7 +104,7 @@ def attribute(
         known = asked | set(stems(f"{rule.heading} {rule.text}"))
         if len(words & known) >= _COVERED * len(words):
             near += [(rule, part, _SIMILAR) for part in citations.quotable_sentences(rule)]
-        for each in answered:
+        for each in similar:
             said = verdict.split(each.answer)[1]
             repeated = words <= asked | set(stems(said)) and not figures - _figures(rule.text)
             if each.number == rule.number and repeated:

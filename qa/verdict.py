@@ -35,8 +35,9 @@ _OPEN = re.compile(
 )
 # 'No player controls it' opens with no verdict, 'No it cannot' does.
 _OPENING = re.compile(
-    r"\W*(yes\b|no(?=[*_\s]*(?:[.,:;!(\[–—-]|$)|\s+(?:it|you|they|he|she|that|this|because|since)\b))"
-    r"[*_\s]*[.,:;!–—-]*[*_\s]*",
+    r"\W*(yes\b|no(?=[*_”\"]*\s*(?:[.,:;!(\[–—]|-\s|$)|"
+    r"\s+(?:it|you|they|he|she|that|this|because|since)\b))"
+    r"[*_”\"]*\s*[.,:;!–—-]*[*_”\"]*\s*",
     re.IGNORECASE,
 )
 # What an answer begins with once its verdict is known; an unclear one only says what a rule says.

@@ -36,7 +36,7 @@ def tune(recipe: Recipe, out: Path | None, progress: Progress) -> tuple[Card, Pa
     key = f"retriever {known.hash} {recipe}"
     steps, seconds = loop.train(task, recipe.epochs, recipe.rate, recipe.seed, work, key, progress)
     base, book = Embedder(PLAIN), library.load().current
-    path = (out or work) / f"retriever{tuned_weights.ENDING}"
+    path = (out or work) / f"retriever{tuned_weights.SUFFIX}"
     tuned_weights.write(path, base.folder, loop.trained_weights(task))
     card = Card(
         model="retriever",

@@ -142,7 +142,7 @@ def without_telemetry() -> None:
 def installed() -> list[InstalledModel]:
     """The models that can be used: the catalogue's, then what else was downloaded, by name."""
     own = {model.file for model in catalog().values()}
-    found = model_files.folder().glob(f"[!.]*{model_files.ENDING}.json")
+    found = model_files.folder().glob(f"[!.]*{model_files.SUFFIX}.json")
     others = sorted({path.stem for path in found} - own)
     return [model for name in (*catalog(), *others) if (model := _installed(name))]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from index import files
 from index.errors import SticklerError
 
-ENDING = ".gguf"
+SUFFIX = ".gguf"
 _MAGIC = b"GGUF"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*\.gguf", re.IGNORECASE)
 
@@ -38,7 +38,7 @@ def folder() -> Path:
 
 def file_name(name: str) -> str | None:
     """The file that a model's name stands for; None for what could lead out of the folder."""
-    file = name if name.lower().endswith(ENDING) else name + ENDING
+    file = name if name.lower().endswith(SUFFIX) else name + SUFFIX
     return file if _NAME.fullmatch(file) else None
 
 

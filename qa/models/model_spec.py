@@ -115,7 +115,7 @@ def _of_any(
     file: str, source: Source, size: int | None = None, sha256: str | None = None
 ) -> ModelSpec:
     """A file that its user names; if the catalogue has the name, it must have that digest."""
-    if not file.lower().endswith(model_files.ENDING) or not model_files.file_name(file):
+    if not file.lower().endswith(model_files.SUFFIX) or not model_files.file_name(file):
         raise SticklerError(
             f"'{file}' cannot be the name of a model file",
             "use a name of letters, digits, dots and dashes that ends in .gguf",

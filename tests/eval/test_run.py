@@ -12,6 +12,7 @@ from eval.items import load
 from eval.run import Plan, Runner, open_run
 from index import numbers
 from index.errors import Action, Remedy, SticklerError
+from qa import compose
 from qa.resources import Resources
 
 PLAN = Plan(("rule", "outcome", "verdict", "dev", "unanswerable"), "none", limit=6)
@@ -143,18 +144,22 @@ def test_the_gold_rules_are_shown_where_they_are_asked_for(runner, tmp_path):
 
 
 @pytest.mark.parametrize("rules", ["gold", "placebo"])
-def test_answered_questions_belong_to_the_rules_that_are_shown(rules, runner, tmp_path):
-    """And they are those nearest to the question that is asked, whosever the rules are."""
+def test_similar_questions_are_those_about_the_rules_shown(rules, runner, tmp_path, searcher):
+    """The nearest to the question that is asked, whosever the rules are."""
     model = EchoModel("Yes.")
     runner(Plan(("dev",), "scripted", limit=24, rules=rules), model).run(tmp_path)
-    answered = 0
+    seen = 0
     for request in model.requests:
-        shown, _, rest = request.prompt.user.partition("Answered before:\n")
-        for line in filter(None, rest.partition("\n\nQuestion:")[0].splitlines()):
-            number = line.rpartition("[")[2].removesuffix("].")
-            assert f"[{number}] " in shown
-            answered += 1
-    assert answered or rules == "placebo"
+        asked = request.prompt.user.rpartition("Question: ")[2]
+        [vector] = searcher.embedder.encode_questions([asked])
+        similar = searcher.similar_questions(vector, request.citable, 3)
+        before = request.prompt.user.partition("Answered before:\n")[2]
+        lines = before.partition("\n\nQuestion:")[0].splitlines()
+        assert lines == [
+            f"{each.question} {compose.with_number(each)}" for each in reversed(similar)
+        ]
+        seen += len(lines)
+    assert seen or rules == "placebo"
 
 
 def test_answered_questions_are_hidden_with_an_example_that_they_might_retell(runner, tmp_path):

@@ -80,13 +80,13 @@ def test_a_question_finds_the_rule_that_another_players_question_belongs_to(expa
 
 def test_the_nearest_answered_questions_are_about_the_rules_that_are_named(expanded, embedder):
     vector = embedder.encode_questions([ASKED])[0]
-    first, second = expanded.answered(vector, ["506.4b", "702.19b"], 2)
+    first, second = expanded.similar_questions(vector, ["506.4b", "702.19b"], 2)
     assert first.number == second.number == "506.4b"
     assert "tapped" in first.question
     assert first.answer
     assert first.similarity >= second.similarity >= 0.6
-    assert expanded.answered(vector, ["702.41b"], 9) == []  # none of its questions is like this
-    assert expanded.answered(vector, ["999.1"], 2) == []
+    assert expanded.similar_questions(vector, ["702.41b"], 9) == []  # none is like this one
+    assert expanded.similar_questions(vector, ["999.1"], 2) == []
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_rule_that_was_reworded_keeps_its_questions_but_not_their_answers(
     reworded = Expansion(replace(edition, by_number=by_number), vectors)
     vector = embedder.encode_questions([ASKED])[0]
     assert next(iter(reworded.nearest(vector).scores)) == rule.number
-    assert bool(reworded.answered(vector, [rule.number], 2)) == kept
+    assert bool(reworded.similar_questions(vector, [rule.number], 2)) == kept
 
 
 def test_a_rule_whose_references_were_renumbered_keeps_its_answers(book):
@@ -116,7 +116,7 @@ def test_a_rule_whose_references_were_renumbered_keeps_its_answers(book):
     rule = edition.rule("702.17b")
     text = rule.text.replace("702.9", "702.10")
     assert text != rule.text
-    assert expansion.digest_of(text) == expansion.digest_of(rule.text)
+    assert expansion.wording_digest(text) == expansion.wording_digest(rule.text)
 
 
 def test_a_rule_that_is_cut_off_in_its_source_has_the_answers_of_the_whole(book):

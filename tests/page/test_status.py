@@ -16,7 +16,7 @@ from page.service import Service
 from page.status import State, model_state, render_status, rules_state
 from qa import models
 from qa.models import catalog, download
-from qa.resources import Resources
+from qa.resources import SHUTDOWN, Resources
 from qa.settings import Settings
 
 MB = 1_000_000
@@ -106,6 +106,7 @@ def test_a_download_is_told_as_it_runs_and_then_forgotten(searcher, monkeypatch)
 
     def get(known, progress, stop):
         assert started.wait(30)
+        assert stop is SHUTDOWN
         told.append(service.model_state(known.name).message)
         progress(340 * MB, known.size)
         told.append(service.model_state(known.name).message)

@@ -130,7 +130,9 @@ def test_an_answer_as_json_has_the_contracts_names(plain):
         *("settings", "timings", "unsupported", "open_condition", "similar_questions"),
     }
     assert (found["version"], found["id"], found["edition"]) == (4, "q1", "current")
-    assert set(found["similar_questions"][0]) == {"number", "question", "answer", "similarity"}
+    assert set(found["similar_questions"][0]) == {
+        *("number", "question", "answer", "similarity", "edition"),
+    }
     assert set(found["citations"][0]) == {
         *("number", "edition", "heading", "quote", "text", "status", "span", "truncated"),
     }

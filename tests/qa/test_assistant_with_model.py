@@ -39,7 +39,7 @@ def test_many_questions_hear_the_model_each_on_its_own_rules(searcher):
 def test_the_model_sees_answered_questions_about_the_rules_it_is_shown(searcher):
     model = EchoModel(SUPPORTED)
     speaking(searcher, model).ask(REACH)
-    speaking(searcher, model, similar_questions=0).ask(REACH)
+    speaking(searcher, model, max_similar_questions=0).ask(REACH)
     shown, bare = (prompt.user for prompt in model.prompts)
     rules, _, answered = shown.partition("Answered before:\n")
     lines = answered.partition("\n\nQuestion:")[0].splitlines()

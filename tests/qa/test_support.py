@@ -49,6 +49,8 @@ def test_what_a_rule_answered_to_a_question_backs_a_sentence_too(reach, embedder
         ("Two of your Spiders catch the Dragon", "Do my 2 Spiders with reach block it?", 1),
         ("Ten of your Spiders catch the Dragon", "Do my nine Spiders with reach block it?", 0),
         ("Two of your Spiders catch the Dragon", "Do my three Spiders with reach block it?", 0),
+        ("Fifteen of your Spiders catch the Dragon", "Do my Spiders with reach block it?", 0),
+        ("Half of your Spiders catch the Dragon", "Do my Spiders with reach block it?", 0),
     ],
 )
 def test_the_figures_of_another_situation_back_nothing(said, asked, kept, reach, embedder):
