@@ -1,8 +1,8 @@
-# make run: everything needed, then the page. make test: everything needed, then all checks.
-# make check: the checks that take less than two minutes, for between two commits.
-# The plain registry's torch brings CUDA on Linux; a CPU build from another index is smaller:
+# make run: install what is needed and serve the page. make test: install what is needed, run all checks.
+# make check: only the checks that take less than two minutes, to run between commits.
+# On Linux the standard torch package includes CUDA; the CPU build from another index is smaller:
 #   make run TORCH_INDEX=https://download.pytorch.org/whl/cpu
-# SERVE holds options of the page: make run SERVE='--port 8000 --open'
+# SERVE passes options to 'stickler serve': make run SERVE='--port 8000 --open'
 
 PYTHON ?= python3
 TORCH_INDEX ?=
@@ -17,7 +17,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 run: .venv/run
 	$(BIN)/stickler serve $(SERVE)
 
-# Two processes share the tests, file by file, and the static checks run beside them.
+# Two processes share the tests, file by file; the static checks run in parallel.
 test: .venv/test browser
 	$(MAKE) --no-print-directory --jobs=2 static pytest
 
@@ -32,7 +32,7 @@ static: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# A stamp stands for a finished installation; a changed lock or pyproject.toml makes it anew.
+# A stamp file marks a finished installation; changing the lock or pyproject.toml reinstalls.
 .venv/run: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Stickler needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv .venv
@@ -46,7 +46,7 @@ static: .venv/test
 	$(PIP) --no-deps -r requirements.lock
 	touch $@
 
-# The page's tests need a browser: one that is there, Playwright's own, or the system's package.
+# The page's tests need a browser: an installed one, Playwright's own, or the system's package.
 browser: .venv/test
 	@$(BIN)/python tests/browser.py || $(BIN)/playwright install chromium \
 	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
@@ -55,7 +55,7 @@ browser: .venv/test
 bench: .venv/test
 	$(BIN)/python -m bench
 
-# The runtime's packages first, then what the development extra adds.
+# First the runtime packages, then those that the development extras add.
 lock:
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/pip install --quiet '$(TORCH)' --editable .

@@ -1,4 +1,4 @@
-"""The web page: its frame, its settings, and how it is served. The tabs are in `page/`.
+"""The web page: its layout, its settings, and how it is served. The tabs are in `page/`.
 
 Run as: python app.py
 """
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 _SYSTEM = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "sans-serif"]
 _MONO = ["ui-monospace", "SFMono-Regular", "Consolas", "monospace"]
-_MAX_WAITING = 120  # events in the queue; the service turns questions away long before
+_MAX_WAITING = 120  # events in the queue; the service turns questions away long before that
 _MAX_SESSIONS = 300  # whose conversations are remembered
 
 
@@ -87,26 +87,30 @@ def _build_settings(
         value=own.model,
         label="Language model",
         allow_custom_value=service.any_model,
-        info="Also a folder, a .gguf file, a hub's id or NAME@http://HOST/v1."
+        info="Or a folder, a .gguf file, a Hugging Face id, or NAME@http://HOST/v1."
         if service.any_model
         else None,
     )
     show_generated = gr.Checkbox(
-        own.speaks,
-        label="Show how the model reads the rules",
-        info="Its yes or no, and those of its sentences that a rule supports.",
+        own.uses_model,
+        label="Show the model's reading of the rules",
+        info="Its yes or no, and the sentences that a rule supports.",
     )
     edition = gr.Dropdown([own.edition], value=own.edition, label="Edition to answer from")
     max_citations = gr.Slider(
-        MIN_CITATIONS, MAX_CITATIONS, value=own.max_citations, step=1, label="Rules to cite, about"
+        MIN_CITATIONS,
+        MAX_CITATIONS,
+        value=own.max_citations,
+        step=1,
+        label="Rules to cite, roughly",
     )
     return model, show_generated, edition, max_citations
 
 
 def _show_state(shared: Shared, timer: "gr.Timer", told: "list[gr.HTML]") -> None:
-    """Say how far model and rules are until both are ready, and again when one may have changed.
+    """Show the state of model and rules until both are ready, and whenever one may have changed.
 
-    `told` says what came of getting other rules.
+    `told` are the components that report the result of adding rules.
     """
     import gradio as gr
 
@@ -125,7 +129,7 @@ def _show_state(shared: Shared, timer: "gr.Timer", told: "list[gr.HTML]") -> Non
 
 
 def _free_on_leaving(demo: "gr.Blocks", service: Service, folders: Folders) -> None:
-    """Stop what a visitor is being answered, and remove the visitor's files."""
+    """Stop answering a visitor who has left, and delete the visitor's files."""
     import gradio as gr
 
     def leave(request: gr.Request) -> None:
@@ -138,9 +142,9 @@ def _free_on_leaving(demo: "gr.Blocks", service: Service, folders: Folders) -> N
 
 
 def _keep_quiet() -> None:
-    """No calls home, and a folder for uploads that is nobody else's; Gradio reads these early."""
+    """Turn off analytics and use a private upload folder; Gradio reads these settings early."""
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-    os.environ["GRADIO_ANALYTICS_CACHE_FREQUENCY"] = "1000000000"  # a summary that nobody reads
+    os.environ["GRADIO_ANALYTICS_CACHE_FREQUENCY"] = "1000000000"  # never send the usage summary
     os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "100"
     own = _uploads()
     os.environ["GRADIO_TEMP_DIR"] = str(own)
@@ -149,14 +153,14 @@ def _keep_quiet() -> None:
 
 @cache
 def _uploads() -> Path:
-    """One folder for all pages of this process: Gradio looks up where it is each time."""
+    """One folder for all pages of this process; Gradio looks up its location every time."""
     own = Path(tempfile.mkdtemp(prefix="stickler-"))
     atexit.register(shutil.rmtree, own, ignore_errors=True)
     return own
 
 
 def _add_middleware(check: PasswordCheck | None, host: str) -> dict[str, Any]:
-    """The option of the web server that puts our middleware in front of Gradio."""
+    """The web server option that puts our middleware in front of Gradio."""
     from starlette.middleware import Middleware
 
     own = is_loopback(host)
@@ -164,7 +168,7 @@ def _add_middleware(check: PasswordCheck | None, host: str) -> dict[str, Any]:
 
 
 def _add_mcp(demo: "gr.Blocks", auth: str | None) -> dict[str, Any]:
-    """Give a page its MCP server, which Gradio then mounts; the option that has it run."""
+    """Attach an MCP server to the page, which Gradio mounts; returns the option that starts it."""
     from page.mcp_server import McpServer
 
     demo.mcp_server_obj = McpServer(demo, login_of(auth) if auth else None)
@@ -175,7 +179,7 @@ def launch(
     service: Service, host: str = LOOPBACK, port: int | None = None, auth: str | None = None,
     open_browser: bool = False, wait: bool = True, mcp: bool = False,
 ) -> "gr.Blocks":  # fmt: skip
-    """Serve the page, with `mcp` also as tools; `wait` blocks until the server is stopped."""
+    """Serve the page, and with `mcp` also MCP tools; `wait` blocks until the server is stopped."""
     check = password_check(auth)
     demo = build(service)
     import gradio as gr
@@ -197,7 +201,7 @@ def launch(
         "favicon_path": FILES / "icon.svg",
         "footer_links": [],
         **dict.fromkeys(("share", "ssr_mode", "run_history", "enable_monitoring", "pwa"), False),
-        **dict.fromkeys(("mcp_server", "show_error"), False),  # the tools are served by our own
+        **dict.fromkeys(("mcp_server", "show_error"), False),  # we run our own MCP server
     }
     service.start()
     try:
@@ -207,10 +211,10 @@ def launch(
         )  # fmt: skip
     except OSError:
         place = f"port {port} of {host}" if port else f"address {host}"
-        raise SticklerError(f"The {place} cannot be used: name another.") from None
+        raise SticklerError(f"The {place} cannot be used: choose another.") from None
     if wait:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # tidy up then too
-        print(f"Stickler is at {address} (Ctrl+C ends it).", flush=True)  # noqa: T201
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # clean up on SIGTERM too
+        print(f"Stickler is at {address} (press Ctrl+C to stop it).", flush=True)  # noqa: T201
         if mcp:
             print(f"MCP tools are at {address.rstrip('/')}{MCP}/", flush=True)  # noqa: T201
         demo.block_thread()
@@ -221,16 +225,16 @@ def serve(
     settings: Settings | None = None, host: str = LOOPBACK, port: int | None = None,
     auth: str | None = None, open_browser: bool = False, mcp: bool = False,
 ) -> None:  # fmt: skip
-    """Serve the page on this machine, or where `host` says so on a network, until it is stopped.
+    """Serve the page until it is stopped, on this machine or, depending on `host`, on a network.
 
-    On a network visitors cannot name models, since a name may be a folder or an address, and only
-    those with a password can add texts. `auth` is USER:PASSWORD; by default that of the environment
-    variable STICKLER_AUTH. `mcp` offers the endpoints as MCP tools too.
+    On a network, visitors cannot name models, since a name may be a folder or an address, and only
+    those with a password can add documents. `auth` is NAME:PASSWORD and defaults to the
+    environment variable STICKLER_AUTH. `mcp` also offers the endpoints as MCP tools.
     """
     auth = auth or os.environ.get("STICKLER_AUTH")
     own = is_loopback(host)
     service = Service(settings or Settings(), any_model=own, uploads=own or bool(auth))
-    service.settings_for()  # an edition that is not there is an error at once
+    service.settings_for()  # an unknown edition is an error at once
     launch(service, host, port, auth, open_browser, mcp=mcp)
 
 

@@ -1,1 +1,1 @@
-"""Speed, as ratios against a reference in the same run: machines are noisy, ratios less so."""
+"""Benchmarks: speed, as ratios to a reference measured in the same run, and retrieval quality."""

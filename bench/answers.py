@@ -1,4 +1,4 @@
-"""Answering, against the raw engine on the same prompt; and the first answer of a new process.
+"""Answering, compared with the raw engine on the same prompt; the first answer of a new process.
 
 Run as: python -m bench.answers. It needs the default language model: stickler model get.
 """
@@ -60,7 +60,7 @@ def main() -> None:
     answer = assistant.ask(QUESTION)
     request = model.request
     assert request is not None
-    # The opening is decided, not written.
+    # The opening is forced, not generated.
     opening = verdict.opening(verdict.Verdict(answer.verdict)) if answer.verdict else ""  # type: ignore[arg-type]
     written = loaded.count((answer.raw or "").removeprefix(opening))
 
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def raw(model: GgufModel, request: Request, count: int) -> None:
-    """So many tokens by llama.cpp itself, which has the fixed part of the prompt in its cache."""
+    """Generate `count` tokens with llama.cpp itself, with the prompt's fixed part cached."""
     fixed, _ = model._frame(request.prompt)
     for prompt, limit in ((fixed, 0), (model._prompt(request.prompt), count)):
         body = {"prompt": prompt, "n_predict": limit, "id_slot": 0, "temperature": 0}

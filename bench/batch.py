@@ -1,4 +1,4 @@
-"""A batch against asking one by one, against a plain LlamaIndex pipeline, and its memory.
+"""A batch compared with asking one by one and with a plain LlamaIndex pipeline; its memory.
 
 Run as: python -m bench.batch, or 'python -m bench.batch small' for a trial of a few minutes. The
 pipeline needs the extra 'bench'; without it that part is left out.
@@ -48,7 +48,7 @@ def main(sizes: Sizes | None = None) -> None:
 
 
 def one_by_one(what: str, settings: Settings, count: int, rounds: int, goal: str) -> None:
-    """The whole of a batch, journal and output file and all, against bare calls of `ask`."""
+    """A complete batch, with journal and output file, compared with plain calls of `ask`."""
     questions = [item.question for item in items.dev()[:count]]
     assistant = Assistant(settings)
     assistant.load()

@@ -1,4 +1,4 @@
-"""What the stages of search, other fusions and other contexts of a passage find on the dev set.
+"""Ablations of search on the dev set: without single stages, other fusions, other contexts.
 
 Run as: python -m bench.fusion
 """
@@ -32,18 +32,18 @@ ABLATIONS = {
 }
 
 
-def no_context(book: Edition, rule: Rule) -> str:
+def no_context(edition: Edition, rule: Rule) -> str:
     return ""
 
 
-def nearest_heading(book: Edition, rule: Rule) -> str:
+def nearest_heading(edition: Edition, rule: Rule) -> str:
     return f"{rule.heading}: " if rule.heading else ""
 
 
-def parents_text(book: Edition, rule: Rule) -> str:
-    parent = book.by_number.get(rule.parent or "")
+def parents_text(edition: Edition, rule: Rule) -> str:
+    parent = edition.by_number.get(rule.parent or "")
     has_text = parent is not None and not parent.is_heading
-    return nearest_heading(book, rule) + (f"{parent.text} " if parent and has_text else "")
+    return nearest_heading(edition, rule) + (f"{parent.text} " if parent and has_text else "")
 
 
 CONTEXTS = {

@@ -24,14 +24,14 @@ def best(*steps: Callable[[], object], rounds: int = 5) -> list[float]:
 
 
 def anew(question: str) -> Iterator[str]:
-    """The question with another number each time: no cache of answers knows it."""
+    """The question with a different number each time, so that it is never in the answer cache."""
     return (f"{question} ({number})" for number in itertools.count(1))
 
 
 def command(*words: str) -> None:
-    """Run a command to its end; what it prints is dropped, its failure is not.
+    """Run a command to its end; its output is discarded, but a failure is reported.
 
-    Bytecode is kept between runs, as where the command is installed.
+    Bytecode is cached between runs, as for an installed command.
     """
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
     done = subprocess.run(words, capture_output=True, text=True, env=environment)

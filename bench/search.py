@@ -1,4 +1,4 @@
-"""Building and searching, against the raw encoding of the same texts; and how both grow.
+"""Building and searching, compared with the raw encoding of the same texts; and how both scale.
 
 Run as: python -m bench.search
 """
@@ -90,7 +90,7 @@ def _with_one_changed_rule() -> Rulebook:
 
 
 def growth() -> None:
-    """Each size in a process of its own, so that memory is its own."""
+    """Each size runs in its own process, so that memory is measured separately."""
     head(
         "Growth (the 100,000 are made up and their vectors random: no encoding)",
         (

@@ -74,7 +74,7 @@ def ask() -> None:
 
 
 def new_machine() -> None:
-    """Index and out-of-scope vectors from an empty data folder, against encoding the passages."""
+    """Index and out-of-scope vectors from an empty data folder, compared with raw encoding."""
     book = library.load()
     views = ("current", *book.editions)
     texts = sorted({p.embedded for name in views for p in passages(book.edition(name))} - {""})

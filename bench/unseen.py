@@ -1,8 +1,8 @@
-"""What tuning gains on books that it has not seen: a newer release, and the book of 2009.
+"""What tuning gains on unseen editions: a newer release, and the edition of 2009.
 
-The questions of the dev set are carried over to each book by the text of the rules that decide
-them; one whose rule the book does not have is left out. With the newer release loaded, what is
-refused is counted too: questions about other rules ("outside" the excerpts) have an answer then.
+The questions of the dev set are mapped to each edition by the text of their deciding rules; those
+whose rule the edition does not have are left out. With the newer release loaded, refusals are
+counted too: questions about other rules ("outside" the excerpts) then have an answer.
 
 Run as: python -m bench.unseen [LIMIT]
 """

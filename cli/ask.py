@@ -42,7 +42,7 @@ def ask(
     show_generated: ShowUnsure = None,
     as_json: Json = False,
 ) -> None:
-    """Answer a question, with the rules that decide it."""
+    """Answer a question and cite the rules that settle it."""
     from qa import lookup
 
     question = _read_standard_input() if question is None else question
@@ -64,7 +64,7 @@ def chat(
     embedder: EmbedderName = EMBEDDER,
     show_generated: ShowUnsure = None,
 ) -> None:
-    """Ask one question after another; a follow-up keeps its subject. An empty line ends it."""
+    """Ask a series of questions, including follow-ups. An empty line ends the session."""
     assistant = open_assistant(make_settings(model, embedder, edition, show_generated is not False))
     if sys.stdin.isatty():
         start_loading(assistant)  # while the first question is typed
@@ -107,10 +107,10 @@ def _answer(
 
 
 def _print_answer(answer: "Answer", unsure_too: bool) -> None:
-    """Print the cited rules, the decisive sentence of each set off, and all else dimmed below.
+    """Print the cited rules with the deciding sentence of each in bold, and details dimmed below.
 
-    What the model says leads where it is sure. Where it is not, its verdict follows the rules, and
-    its sentences only if `unsure_too`.
+    If the model is sure, its reading comes first. Otherwise its verdict follows the rules, and its
+    sentences are printed only if `unsure_too`.
     """
     from rich.console import Console
     from rich.text import Text
@@ -149,7 +149,7 @@ def _print_indented(console: "Console", text: "Text") -> None:
 
 
 def _reading(answer: "Answer", unsure_too: bool) -> "Text":
-    """What the model makes of the rules, marked as its own."""
+    """The model's reading of the rules, labelled as such."""
     from rich.text import Text
 
     from qa.verdict import describe_confidence
@@ -167,7 +167,7 @@ def _reading(answer: "Answer", unsure_too: bool) -> "Text":
 
 
 def _rule_text(citation: "Citation") -> "Text":
-    """The whole rule; its decisive sentence is bold and in quotation marks if it is a part."""
+    """The whole rule, its deciding sentence in bold and quotation marks unless it is the rule."""
     from rich.text import Text
 
     before, quote, behind = citation.text.partition(citation.quote)
@@ -176,7 +176,7 @@ def _rule_text(citation: "Citation") -> "Text":
 
 
 def _small_print(answer: "Answer") -> list[str]:
-    """The lines below an answer: what to add, what else was found, what it was made with."""
+    """The lines below an answer: hints, other rules found, edition, model and confidence."""
     from qa.answer_cache import FROM_CACHE
     from qa.compose import ADD_RULES
 
@@ -185,7 +185,7 @@ def _small_print(answer: "Answer") -> list[str]:
         lines.append(_HOW_TO_ADD_RULES)
     if answer.unverified:
         numbers = ", ".join(answer.unverified)
-        lines.append(f"Not checked, and not to be trusted: the model named {numbers}.")
+        lines.append(f"Not verified, so do not rely on it: the model named {numbers}.")
     cited = {citation.number for citation in answer.cited}
     others = [h.passage.number for h in answer.hits if h.passage.number not in cited]
     if others and answer.model != BOOK and not answer.abstained:
@@ -200,7 +200,7 @@ def _small_print(answer: "Answer") -> list[str]:
 
 def _read_standard_input() -> str:
     if sys.stdin.isatty():
-        raise SticklerError("There is no question: write it after the command.")
+        raise SticklerError("There is no question: give one after the command.")
     data = sys.stdin.buffer.read(1 << 20)
     return data.decode("utf-8", errors="replace").strip()
 

@@ -1,4 +1,4 @@
-"""What the commands that answer share: their settings, and an assistant that owns what it loads."""
+"""Shared by the commands that answer questions: settings, the assistant, the answer cache."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def make_settings(
     model: str, embedder: str, edition: str | None, show_generated: bool
 ) -> "Settings":
-    """The settings that a command's options ask for; without an edition, the current view."""
+    """The settings for a command's options; without an edition, the current view."""
     from qa.settings import Settings
 
     return Settings(
@@ -37,7 +37,7 @@ def open_assistant(settings: "Settings") -> "Assistant":
 
 
 def open_cache() -> "AnswerCache":
-    """The answers given before; a note on standard error says if they cannot be used."""
+    """The answer cache; a note on standard error says if it cannot be used."""
     from qa.answer_cache import AnswerCache
 
     return AnswerCache(
@@ -48,5 +48,5 @@ def open_cache() -> "AnswerCache":
 def start_loading(assistant: "Assistant") -> None:
     """Load search, and the language model if it speaks, side by side in the background."""
     assistant.resources.load_search()
-    if assistant.settings.speaks:
+    if assistant.settings.uses_model:
         assistant.resources.load_model(assistant.settings.model)

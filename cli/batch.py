@@ -36,19 +36,23 @@ class EngineName(StrEnum):
 
 @app.command()
 def batch(
-    source: Annotated[str, typer.Argument(metavar="IN", help="A file, or - for standard input.")],
+    source: Annotated[
+        str, typer.Argument(metavar="IN", help="A file of questions, or - for standard input.")
+    ],
     out: Annotated[
         Path,
         typer.Option(
             "-o",
             "--output",
             metavar="OUT",
-            help="Ends in .jsonl, .json, .csv, .tsv, .parquet, .xlsx or .md.",
+            help="A file that ends in .jsonl, .json, .csv, .tsv, .parquet, .xlsx or .md.",
         ),
     ],
     format: Annotated[
         str | None,
-        typer.Option("--format", help="text, csv, tsv, jsonl, json, parquet or xlsx."),
+        typer.Option(
+            "--format", help="The format of IN: text, csv, tsv, jsonl, json, parquet or xlsx."
+        ),
     ] = None,
     column: Annotated[
         str | None, typer.Option("--column", help="The column that holds the questions.")
@@ -57,34 +61,38 @@ def batch(
         str | None,
         typer.Option(
             "--fields",
-            help="What to write, like id,text,citations,error; 'input' is all columns of IN.",
+            help="Fields to write, such as id,text,error; 'input' stands for all columns of IN.",
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Only the first so many questions.")
+        int | None, typer.Option("--limit", min=1, help="Answer at most this many questions.")
     ] = None,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Discard what an interrupted run answered.")
+        bool, typer.Option("--restart", help="Discard the answers of an interrupted run.")
     ] = False,
     model: ModelName = MODEL,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,
     show_generated: ShowGenerated = True,
     engine: Annotated[
-        EngineName, typer.Option("--engine", help="ray: on a Ray cluster.")
+        EngineName, typer.Option("--engine", help="plain: this process; ray: a Ray cluster.")
     ] = EngineName.PLAIN,
     address: Annotated[
         str | None,
-        typer.Option("--address", help="Of a Ray cluster; default: start one on this machine."),
+        typer.Option(
+            "--address", help="Address of a Ray cluster; default: start one on this machine."
+        ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Ray processes; default: one a core.")
+        int | None,
+        typer.Option("--workers", min=1, help="Number of Ray workers; default: one per core."),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Progress and counts as JSON lines on standard error.")
+        bool,
+        typer.Option("--json", help="Print progress and counts as JSON Lines on standard error."),
     ] = False,
 ) -> None:
-    """Answer a file of questions; if interrupted, the same command resumes."""
+    """Answer a file of questions; if interrupted, run the same command again to resume."""
     from qa.batch.run import Job, run
 
     if engine is EngineName.PLAIN and (address or workers):
@@ -123,7 +131,7 @@ def _open_engine(
 
 
 class _ProgressBar:
-    """Progress for people: a bar with rate and time left, then a sentence."""
+    """Progress for people: a bar with rate and time left, then a summary."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -158,14 +166,14 @@ class _ProgressBar:
         )
         if counts.silent:
             self.note(
-                f"{counts.silent} answers are the rules alone: the language model failed, and "
-                "their field reason says why."
+                f"{counts.silent} answers only quote rules because the language model failed; "
+                "their field 'reason' says why."
             )
         if counts.cut:
             cells = "1 cell is" if counts.cut == 1 else f"{counts.cut} cells are"
             self.note(
-                f"{cells} longer than a spreadsheet holds, cut off and marked so: write .csv or "
-                ".jsonl to have it all."
+                f"{cells} too long for a spreadsheet and marked as cut off: write .csv or "
+                ".jsonl to keep everything."
             )
 
 

@@ -1,4 +1,4 @@
-"""The commands of the answers that are kept: stickler cache ...
+"""The commands for the answer cache: stickler cache ...
 
 Run as: stickler cache clear
 """
@@ -10,7 +10,7 @@ from cli.terminal import show
 
 app = typer.Typer()
 cache_app = typer.Typer(
-    help="The answers that are kept, so that the same question is answered at once.",
+    help="Show or clear the cache of earlier answers.",
     no_args_is_help=True,
 )
 app.add_typer(cache_app, name="cache")
@@ -18,7 +18,7 @@ app.add_typer(cache_app, name="cache")
 
 @cache_app.command("show")
 def show_cache(as_json: Json = False) -> None:
-    """Say how many answers are kept, and where."""
+    """Show how many answers are cached, and where."""
     from qa.answer_cache import MAX_ANSWERS, contents
 
     path, answers, size = contents()
@@ -28,11 +28,11 @@ def show_cache(as_json: Json = False) -> None:
 
 @cache_app.command("clear")
 def clear_cache(as_json: Json = False) -> None:
-    """Forget all answers; the next question is answered anew."""
+    """Delete all cached answers."""
     from qa import answer_cache
 
     freed = answer_cache.clear()
-    said = f"Cleared, {_kilobytes(freed)} freed." if freed else "No answers are kept."
+    said = f"Cleared, {_kilobytes(freed)} freed." if freed else "The cache is empty."
     show({"path": str(answer_cache.place()), "freed": freed}, [said], as_json)
 
 

@@ -1,4 +1,4 @@
-"""The command that says what is installed and ready, and what to run where something is not.
+"""The command that checks the installation and says how to fix what is missing.
 
 Run as: stickler doctor
 """
@@ -28,7 +28,7 @@ _OPTIONAL = {"ray": "pip install 'stickler[ray]'", "mcp": "pip install 'stickler
 
 
 class Finding(NamedTuple):
-    """One part that answering needs: whether it is there, and a few words on it."""
+    """One requirement: whether it is met, and its state in a few words."""
 
     what: str
     fine: bool
@@ -37,7 +37,7 @@ class Finding(NamedTuple):
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
-    """Say what is installed, which models are there, whether the index is fresh, what to run."""
+    """Check packages, models and index, and say what to run if something is missing."""
     findings = examine()
     lines = [f"{'ok  ' if f.fine else 'MISS'} {f.what}: {f.state}" for f in findings]
     show([f._asdict() for f in findings], lines, as_json)
@@ -46,7 +46,7 @@ def doctor(as_json: Json = False) -> None:
 
 
 def examine() -> list[Finding]:
-    """Look at every part that answering needs."""
+    """Check everything that answering needs."""
     return [
         *(_package(name) for name in _PACKAGES),
         *(_optional(name, remedy) for name, remedy in _OPTIONAL.items()),
@@ -79,7 +79,7 @@ def _documents() -> Finding:
     except SticklerError as error:
         return Finding("rules", False, error.sentence(phrase))
     editions = ", ".join(book.editions)
-    return Finding("rules", True, f"{len(book.current.rules)} in the current view, of {editions}")
+    return Finding("rules", True, f"{len(book.current.rules)} in the current view, from {editions}")
 
 
 def _index() -> Finding:

@@ -32,7 +32,7 @@ Folder = Annotated[Path, typer.Argument(help="The folder of a run.", show_defaul
 @eval_app.command("build")
 def build_sets(
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where to; default: the data folder.")
+        Path | None, typer.Option("--out", "-o", help="Output folder; default: the data folder.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -64,24 +64,29 @@ def build_sets(
 @eval_app.command("run")
 def run_sets(
     out: Annotated[Path, typer.Option("--out", "-o", help="The run's folder.")],
-    sets: Annotated[str, typer.Option("--set", help="One or more, joined by commas.")] = ",".join(
-        DEFAULT_SETS
-    ),
+    sets: Annotated[
+        str, typer.Option("--set", help="One or more sets, separated by commas.")
+    ] = ",".join(DEFAULT_SETS),
     model: ModelName = MODEL,
     embedder: EmbedderName = EMBEDDER,
-    limit: Annotated[int | None, typer.Option(min=1, help="Items of each set.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Use only this many items of each set.")
+    ] = None,
     rules: Annotated[
         str,
-        typer.Option(help="Show the model the rules found, the gold ones, or another's: placebo."),
+        typer.Option(
+            help="Rules to show the model: found, gold, or placebo (those of another question)."
+        ),
     ] = "found",
     variant: Annotated[
-        str, typer.Option(help="The variant of search: default, fused, dense or bm25.")
+        str, typer.Option(help="Search variant: default, fused, dense or bm25.")
     ] = "default",
     verdicts_only: Annotated[
-        bool, typer.Option("--verdicts-only", help="Yes or no alone, no sentences: quicker.")
+        bool, typer.Option("--verdicts-only", help="Only yes or no, no sentences: faster.")
     ] = False,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Start over, without what an earlier run left.")
+        bool,
+        typer.Option("--restart", help="Start over and discard the records of an earlier run."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -107,7 +112,7 @@ def write_report(folder: Folder, as_json: Json = False) -> None:
 
 @eval_app.command("compare")
 def compare_runs(first: Folder, second: Folder, as_json: Json = False) -> None:
-    """Compare two runs item by item, with a paired test."""
+    """Compare two runs item by item, with a paired permutation test."""
     from eval import report
     from eval.run import open_run
 
@@ -144,11 +149,14 @@ def add_set(
 def check_baselines(
     embedder: EmbedderName = EMBEDDER,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Without language models and variants of search.")
+        bool,
+        typer.Option(
+            "--quick", help="Skip figures that need a language model or a search variant."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Re-measure the published figures; exit code 1 if one is missed."""
+    """Re-measure the published figures; exit code 1 if any got worse."""
     from eval.check import check
 
     results = list(check(_resources(embedder), quick, progress_bar("Asking")))
@@ -172,7 +180,7 @@ def check_baselines(
     missed = [result.name for result in results if not result.kept]
     if missed:
         raise SticklerError(
-            f"{len(missed)} of {len(results)} published figures were missed",
+            f"{len(missed)} of {len(results)} published figures got worse",
             "find the change that made them worse",
             "publish the new figures in eval/baselines.toml",
         )
@@ -180,7 +188,7 @@ def check_baselines(
 
 @eval_app.command("agree")
 def agree(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
-    """Show how well the measures of free answers agree with 60 judgements of a reader."""
+    """Show how well the metrics for free answers agree with a reader's 60 judgements."""
     from eval.agreement import agreement
     from index.embedder import Embedder
 
@@ -197,19 +205,22 @@ def agree(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
 def calibrate(
     model: Annotated[
         str | None,
-        typer.Option("--model", help="Fit how sure this model's yes or no is instead."),
+        typer.Option("--model", help="Calibrate this model's yes or no instead."),
     ] = None,
     embedder: EmbedderName = EMBEDDER,
     limit: Annotated[int | None, typer.Option(min=40, help="Questions to fit on.")] = None,
     judged: Annotated[
         Path | None,
-        typer.Option(exists=True, help="Fit how likely the model's sentences are right on these."),
+        typer.Option(
+            exists=True,
+            help="A file of judged answers: calibrate the model's sentences on it instead.",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Fit when to answer and what confidence to show.
+    """Calibrate when to answer and what confidence to show.
 
-    Writes qa/confidence.json, with --model qa/verdict.json, with --judged
+    Writes qa/confidence.json; with --model, qa/verdict.json; with --judged,
     qa/answer_confidence.json.
     """
     from eval import answer_calibration, calibrate, verdict_calibration

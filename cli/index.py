@@ -22,10 +22,12 @@ _BUILD = Remedy(Action.BUILD_INDEX)
 @index_app.command("build")
 def build_index(
     embedder: EmbedderName = EMBEDDER,
-    anew: Annotated[bool, typer.Option("--anew", help="Even if it is fresh.")] = False,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Rebuild even if the index is up to date.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Build the index, or bring it up to date; only new or changed passages are embedded."""
+    """Build or update the index; only new or changed passages are embedded."""
     from index import library, store
     from index.embedder import Embedder
 
@@ -35,7 +37,7 @@ def build_index(
 
 @index_app.command("info")
 def index_info(as_json: Json = False) -> None:
-    """Say what the index holds and whether it is fresh."""
+    """Show what the index contains and whether it is up to date."""
     from index import store
 
     manifest = store.read_manifest()

@@ -35,11 +35,11 @@ COMMANDS = {  # in the order of the help page, each with its module
 def make_app(arguments: Sequence[str]) -> typer.Typer:
     """The command `stickler` for these arguments.
 
-    It holds only the subcommand that they call, so that a light one starts fast, or all where they
-    call none.
+    It contains only the subcommand they call, so that a light one starts fast, or all subcommands
+    if they call none.
     """
     app = typer.Typer(
-        help="Answers questions about a numbered rulebook, on your own machine, citing every rule.",
+        help="Answer questions about a numbered rulebook on your own machine, citing every rule.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -64,7 +64,7 @@ def main() -> None:
     debug = "--debug" in arguments
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a narrow terminal shows ? for what it lacks
+            stream.reconfigure(errors="replace")  # show ? for what the encoding lacks
     try:
         make_app(arguments)()
     except SticklerError as error:

@@ -27,7 +27,7 @@ def get_model(
     model: Annotated[
         str | None,
         typer.Argument(
-            help="A name from 'stickler model list', a file of the Hugging Face hub as "
+            help="A name from 'stickler model list', a file on the Hugging Face hub as "
             "OWNER/REPOSITORY/FILE.gguf, the address of a .gguf file, or a path. "
             "Default: the default model.",
             show_default=False,
@@ -47,7 +47,7 @@ def get_model(
 
 @model_app.command("list")
 def list_models(as_json: Json = False) -> None:
-    """List the models that can be downloaded and those that are here."""
+    """List the models that can be downloaded and those already on this machine."""
     from qa.models import catalog
 
     here = {model.name: model for model in catalog.installed()}
@@ -61,7 +61,7 @@ def remove_model(
     name: Annotated[str, typer.Argument(help="A name from 'stickler model list'.")],
     as_json: Json = False,
 ) -> None:
-    """Remove a model, or what an unfinished download left of it."""
+    """Remove a model, or the remains of an unfinished download."""
     from qa.models import catalog
 
     freed = catalog.remove(name)

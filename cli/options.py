@@ -13,7 +13,7 @@ EmbedderName = Annotated[
     typer.Option(
         "--embedder",
         envvar="STICKLER_EMBEDDER",
-        help="A sentence-transformers model: a folder, a Hugging Face id, or what 'tune' made.",
+        help="A sentence-transformers model: a folder, a Hugging Face id, or the output of 'tune'.",
     ),
 ]
 ModelName = Annotated[
@@ -21,22 +21,22 @@ ModelName = Annotated[
     typer.Option(
         "--model",
         envvar="STICKLER_MODEL",
-        help="A name that 'stickler model list' shows, none, a .gguf file, NAME@http://HOST/v1, "
-        "a folder or a hub's id.",
+        help="A name from 'stickler model list', none, a .gguf file, NAME@http://HOST/v1, a folder "
+        "or a Hugging Face id.",
     ),
 ]
 ShowGenerated = Annotated[
     bool,
     typer.Option(
         "--show-generated/--no-show-generated",
-        help="Show the model's verdict and its sentences that a rule supports.",
+        help="Show the model's verdict and the sentences that a rule supports.",
     ),
 ]
 ShowUnsure = Annotated[
     bool | None,
     typer.Option(
         "--show-generated/--no-show-generated",
-        help="Show what the model says even where it is unsure, or not at all.",
-        show_default="where it is sure",
+        help="Show the model's reading even if it is unsure, or not at all.",
+        show_default="only if it is sure",
     ),
 ]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from index.latest import Latest
 
 app = typer.Typer()
-rules_app = typer.Typer(help="Look rules up; add and remove rules texts.", no_args_is_help=True)
+rules_app = typer.Typer(help="Look up rules; add and remove rules documents.", no_args_is_help=True)
 app.add_typer(rules_app, name="rules")
 
 
@@ -67,7 +67,7 @@ def show_history(
     edition: EditionName = None,
     as_json: Json = False,
 ) -> None:
-    """Show a rule's text in every edition, and what changed word by word."""
+    """Show a rule's text in every edition, with changes marked word by word."""
     from index import history  # the comparison of texts is loaded where it is needed
 
     book = library.load()
@@ -90,12 +90,12 @@ def show_diff(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print it as Markdown.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show what changed between two editions; by default between the two newest whole ones."""
+    """Show what changed between two editions; by default, between the two newest full ones."""
     from cli import rules_diff  # the comparison of texts is loaded where it is needed
     from index import diff
 
     if (old is None) != (new is None):
-        raise typer.BadParameter("name two editions, or none for the two newest whole ones")
+        raise typer.BadParameter("name two editions, or none for the two newest full ones")
     if markdown and as_json:
         raise typer.BadParameter("choose --markdown or --json")
     names = (old, new) if old is not None and new is not None else None
@@ -110,7 +110,7 @@ def add(
     edition: EditionName = None,
     as_json: Json = False,
 ) -> None:
-    """Add a rules text; it is read whole before anything changes."""
+    """Add a rules document; nothing changes unless all of it can be read."""
     document, parsed = library.add(source, edition)
     row = {**_document_json(document, parsed), "glossary": len(parsed.glossary)}
     lines = [
@@ -129,12 +129,12 @@ def add_latest(
         typer.Option(
             metavar="URL",
             help="The page that links to the plain text. Default: STICKLER_RULES_PAGE, or the "
-            "publisher's.",
+            "publisher's rules page.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Add the newest rules from their publisher, and say what is new in them."""
+    """Add the newest rules from their publisher and summarise what changed."""
     from index import latest  # as heavy as the comparison of texts
 
     def tell(step: str) -> None:
@@ -152,14 +152,14 @@ def remove(
     edition: Annotated[str, typer.Argument(help="The edition's day, as YYYY-MM-DD.")],
     as_json: Json = False,
 ) -> None:
-    """Remove the texts you added of an edition."""
+    """Remove the documents that you added for an edition."""
     gone = library.remove(edition)
     show([asdict(d) for d in gone], [f"Removed {d.file}." for d in gone], as_json)
 
 
 @rules_app.command("documents")
 def list_documents(edition: EditionName = None, as_json: Json = False) -> None:
-    """List the rules texts: what ships and what you added."""
+    """List the rules documents: those that ship and those you added."""
     chosen = [d for d in library.documents() if edition in (None, d.edition)]
     if not chosen:
         library.load().edition(edition)  # an edition that is not there is an error
@@ -201,13 +201,13 @@ def _latest_lines(found: "Latest") -> Iterator[str]:
         yield f"See 'stickler rules diff {found.diff.old} {found.diff.new}'."
 
 
-def _rule_lines(book: Edition, rule: Rule) -> Iterator[str]:
+def _rule_lines(edition: Edition, rule: Rule) -> Iterator[str]:
     yield rule_title(rule)
     if not rule.is_heading:
         yield wrapped(marked(rule.text, rule.truncated))
     for example in rule.examples:
         yield wrapped(marked(f"Example: {example.text}", example.truncated), indent=6)
-    missing = [reference.number for reference in book.references(rule) if not reference.known]
+    missing = [reference.number for reference in edition.references(rule) if not reference.known]
     if missing:
         yield wrapped(f"(not loaded: {', '.join(missing)})")
     yield ""

@@ -21,7 +21,7 @@ def summary(diff: Diff) -> str:
 
 
 def as_lines(diff: Diff, words: bool) -> Iterator[str]:
-    """For people: a line for each rule that changed, and below it its words if they are wanted."""
+    """For people: a line for each rule that changed, followed by its words if `words` is set."""
     yield summary(diff)
     yield from diff.notes
     for section in diff.sections:

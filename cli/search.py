@@ -21,7 +21,9 @@ app = typer.Typer()
 
 @app.command()
 def search(
-    question: Annotated[str, typer.Argument(help="A question in your own words.")],
+    question: Annotated[
+        str, typer.Argument(help="A question in your own words, or a rule number.")
+    ],
     k: Annotated[int, typer.Option("-k", min=1, max=1000, help="How many rules.")] = 10,
     edition: EditionName = None,
     embedder: EmbedderName = EMBEDDER,

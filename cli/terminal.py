@@ -46,7 +46,7 @@ def mark_change(kind: str, text: str) -> str:
 
 
 def progress_bar(label: str) -> "Progress":
-    """A function of (done, total) that draws a bar on standard error from its first call on."""
+    """A function of (done, total) that draws a bar on standard error from its first call."""
     bar: list[Any] = []
 
     def step(done: int, total: int) -> None:
@@ -57,13 +57,13 @@ def progress_bar(label: str) -> "Progress":
             _open_bars.extend(bar)
         bar[0].update(done - bar[0].n)
         if done >= total:
-            bar.pop().close()  # what comes after has a bar of its own
+            bar.pop().close()  # the next task gets its own bar
 
     return step
 
 
 def fail(message: str) -> None:
-    """Print on standard error, on a line of its own, why a command ends here."""
+    """Print on standard error, on a separate line, why the command failed."""
     for bar in _open_bars:
         bar.close()
     typer.echo(message, err=True)

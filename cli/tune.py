@@ -20,26 +20,30 @@ app = typer.Typer()
 tune_app = typer.Typer(help="Fine-tune the models on players' questions.", no_args_is_help=True)
 app.add_typer(tune_app, name="tune")
 Out = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Where to; default: the data folder.")
+    Path | None, typer.Option("--out", "-o", help="Output folder; default: the data folder.")
 ]
-Rate = Annotated[float, typer.Option(help="The highest learning rate.")]
-Seed = Annotated[int, typer.Option(help="Decides the order of questions.")]
+Rate = Annotated[float, typer.Option(help="Peak learning rate.")]
+Seed = Annotated[int, typer.Option(help="Seed for the order of questions.")]
 
 
 @tune_app.command("retriever")
 def retriever(
     out: Out = None,
-    epochs: Annotated[int, typer.Option(min=1, help="How often each question is seen.")] = 3,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the training data.")] = 3,
     rate: Rate = 1e-4,
-    frozen: Annotated[int, typer.Option(min=0, max=5, help="Lower layers to freeze.")] = 0,
+    frozen: Annotated[
+        int, typer.Option(min=0, max=5, help="Number of lower layers to freeze.")
+    ] = 0,
     seed: Seed = 0,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Train on only this many questions.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Train the embedding model to find the deciding rules; about an hour, resumes if interrupted.
+    """Train the embedding model to find deciding rules; about an hour, resumes if interrupted.
 
-    The vectors that ship belong to the retriever that ships: after replacing that one, rewrite
-    them with 'stickler tune vectors'.
+    The shipped vectors belong to the shipped retriever: if you replace it, recompute them with
+    'stickler tune vectors'.
     """
     from eval.training.tune_retriever import Recipe, tune
 
@@ -59,17 +63,19 @@ def answers(
     rate: Rate = 2e-4,
     seed: Seed = 0,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Only the first steps, of some 16 questions each.")
+        int | None, typer.Option(min=1, help="Only this many steps, of about 16 questions each.")
     ] = None,
     start: Annotated[
         Path | None,
-        typer.Option("--start", exists=True, dir_okay=False, help="An adapter to train on from."),
+        typer.Option(
+            "--start", exists=True, dir_okay=False, help="An adapter to continue training from."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Train the default language model to read rules; many hours, resumes if interrupted.
 
-    Needs 18 GB of memory and the packages of the extra 'tune'.
+    Needs 18 GB of memory and the packages of the 'tune' extra.
     """
     from eval.training.tune_answers import Recipe, tune
 
@@ -86,7 +92,7 @@ def answers(
 
 @tune_app.command("vectors")
 def vectors(embedder: EmbedderName = EMBEDDER, as_json: Json = False) -> None:
-    """Rewrite the vectors that ship: of the rules' questions and of those out of scope."""
+    """Recompute the shipped vectors: expansion questions and out-of-scope questions."""
     from index import expansion
     from index.embedder import Embedder
     from qa import out_of_scope
@@ -108,5 +114,5 @@ def _lines(card: "Card", path: Path, measured: str, to_ship: str) -> list[str]:
         f"{measured}, before -> after:",
         *figures,
         f"Saved as {path}, with its card beside it.",
-        f"If it is to ship: {to_ship}.",
+        f"To ship it: {to_ship}.",
     ]

@@ -1,4 +1,4 @@
-"""How well the measures of free answers agree with a reader, on 60 judged answers."""
+"""How well the metrics for free answers agree with a reader, on 60 judged answers."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ class Agreement(NamedTuple):
 
 
 def agreement(embedder: Embedder) -> list[Agreement]:
-    """How well each measure agrees with the judgements."""
+    """How well each metric agrees with the judgements."""
     from scipy.stats import spearmanr
     from sklearn.metrics import roc_auc_score
 

@@ -1,9 +1,9 @@
-"""Fits how likely it is that what a model says is right: qa/answer_confidence.json.
+"""Fits how likely a model's sentences are right: qa/answer_confidence.json.
 
-The answers were judged by two readers, each by itself, against the deciding rule and the gold
-answer (eval/sets/judged-answers.jsonl). Those to calibration questions are fitted on; those to dev
-questions only measure. A clear verdict is shown even where the sentences behind it are not: then it
-is right if it is the gold one.
+Two readers independently judged the answers against the deciding rule and the gold answer
+(eval/sets/judged-answers.jsonl). Answers to calibration questions are used for fitting, those to
+dev questions only for measuring. A clear verdict is shown even if its sentences are not; it then
+counts as right if it equals the gold verdict.
 """
 
 import json
@@ -21,16 +21,16 @@ from qa.confidence import logistic
 JUDGED = items.SETS / "judged-answers.jsonl"
 JUDGEMENTS = ("right", "partly", "wrong", "misleading")
 SETS = ("calibration", "dev")  # fitted on, measured on
-RIGHT = 0.8  # share of the shown answers that must be right
-MISLEADING = 0.07  # share of them that may be misleading
+MIN_RIGHT_SHARE = 0.8  # share of the shown answers that must be right
+MAX_MISLEADING_SHARE = 0.07  # share of them that may be misleading
 _FOLDS = 5
-_LEAST = 20  # answers that a threshold is judged by, at least
+_MIN_ANSWERS = 20  # the fewest answers that a threshold may be based on
 
 Row = dict[str, Any]
 
 
 def fit(model: str, path: Path = JUDGED) -> dict[str, metrics.Figure]:
-    """Fit, write the model's row of the table, and say what was measured on the way."""
+    """Fit, write the model's row in the table, and return the figures measured along the way."""
     rows = items.rows(path)
     fitted, dev = ([row for row in rows if row["set"] == name] for name in SETS)
     scores = _held_out(fitted)
@@ -57,7 +57,7 @@ def _fitted(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _held_out(rows: Sequence[Row]) -> list[float]:
-    """The score of each answer, by a fit on the other folds."""
+    """The score of each answer, from a fit on the other folds."""
     tables = [
         _fitted([row for at, row in enumerate(rows) if at % _FOLDS != fold])
         for fold in range(_FOLDS)
@@ -66,7 +66,7 @@ def _held_out(rows: Sequence[Row]) -> list[float]:
 
 
 def _share(row: Row, judgement: str) -> float:
-    """The share of the readers who judged an answer so."""
+    """The share of readers who gave this judgement."""
     return float(sum(each == judgement for each in row["judged"]) / len(row["judged"]))
 
 
@@ -82,7 +82,11 @@ def _threshold(scores: Sequence[float], rows: Sequence[Row]) -> float:
     for count, at in enumerate(order, 1):
         right += _share(rows[at], "right")
         misleading += _share(rows[at], "misleading")
-        if count >= _LEAST and right >= RIGHT * count and misleading <= MISLEADING * count:
+        if (
+            count >= _MIN_ANSWERS
+            and right >= MIN_RIGHT_SHARE * count
+            and misleading <= MAX_MISLEADING_SHARE * count
+        ):
             lowest = scores[at]
     return round(lowest, 3)
 
@@ -90,7 +94,7 @@ def _threshold(scores: Sequence[float], rows: Sequence[Row]) -> float:
 def _figures(
     name: str, rows: Sequence[Row], scores: Sequence[float], threshold: float
 ) -> dict[str, metrics.Figure]:
-    """How much is shown of these answers, and what the readers found of it."""
+    """How many of these answers are shown, and how the readers judged them."""
     if not rows:
         return {}
     sure = [
@@ -106,7 +110,7 @@ def _figures(
 
 
 def _as_shown(row: Row, sure: bool) -> list[str]:
-    """The judgements of what a player is shown of an answer; none where that is nothing."""
+    """The judgements of the part of an answer that a player sees; empty if nothing is shown."""
     if sure:
         return list(row["judged"])
     if row["verdict"] not in ("yes", "no"):

@@ -1,6 +1,6 @@
 """Fits the weights of qa/confidence.json: when to answer, and what confidence to show.
 
-The weights are those for excerpts, or for whole releases if the rules that are loaded are one.
+The weights are those for excerpts, or those for full releases if a full release is loaded.
 
 Features of the search result are fitted on the calibration set, against questions that the rules
 do not settle. The threshold is set on one half of the dev set; it is measured on the other half
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-REFUSED = 0.04  # share of answerable questions that may be refused
+MAX_REFUSED_SHARE = 0.04  # share of answerable questions that may be refused
 
 Report = dict[str, dict[str, metrics.Figure]]  # by table of weights and measure
 
@@ -41,9 +41,9 @@ class Inputs(NamedTuple):
 
 
 def fit(resources: Resources) -> Report:
-    """Fit, write qa/confidence.json, and measure on what was held out.
+    """Fit, write qa/confidence.json, and measure on held-out data.
 
-    What is right is told by rule numbers: a whole release must be one that numbers its rules as the
+    Correctness is determined by rule numbers, so a full release must number its rules as the
     shipped excerpts do.
     """
     import numpy as np
@@ -59,7 +59,7 @@ def fit(resources: Resources) -> Report:
     settled = regression(known.features + none.features, labels)
     found = regression(known.features, np.array(known.correct), balanced=False)
     threshold_scores = _scores(settled, _inputs(resources, dev[0::2]))
-    settled["threshold"] = float(np.quantile(threshold_scores, REFUSED))
+    settled["threshold"] = float(np.quantile(threshold_scores, MAX_REFUSED_SHARE))
     held_out = _inputs(resources, dev[1::2])
     unsettled = [item for item in unanswerable if item.split == "test"]
     report = {
@@ -112,7 +112,7 @@ def regression(
 def _refusals(
     table: dict[str, Any], answerable: Inputs, unsettled: Sequence[EvalItem], inputs: Inputs
 ) -> dict[str, metrics.Figure]:
-    """How often each sort of question is refused."""
+    """How often each kind of question is refused."""
     threshold = table["threshold"]
     answerable_refused = [float(score < threshold) for score in _scores(table, answerable)]
     refused = [float(score < threshold) for score in _scores(table, inputs)]

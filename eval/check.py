@@ -42,7 +42,7 @@ def check(
 ) -> Iterator[Result]:
     """Each published figure, measured again.
 
-    `quick` leaves out what needs a language model or another variant of search than the default.
+    `quick` skips figures that need a language model or a non-default variant of search.
     """
     measured: dict[str, dict[str, metrics.Figure]] = {}
     for row in _rows():
@@ -55,13 +55,13 @@ def check(
         yield _result(row, measured[row["command"]][row["measure"]])
 
 
-def published(book: Rulebook) -> dict[str, metrics.Figure]:
+def published(rulebook: Rulebook) -> dict[str, metrics.Figure]:
     """The figures that are plotted, by their short names, each with its interval."""
     figures = {}
     for row in _rows():
         if "plot" in row:
             [name] = parse(row["command"]).sets
-            count = len(items.load(name, book))
+            count = len(items.load(name, rulebook))
             right = round(row["expected"] * count)
             figures[row["plot"]] = metrics.mean([1.0] * right + [0.0] * (count - right))
     return figures

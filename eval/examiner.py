@@ -19,7 +19,7 @@ from qa.resources import Resources
 from qa.settings import Settings
 
 Record = dict[str, Any]  # what is kept of one item
-_CHOICE_TOKENS = 8  # of a back end that tells no probabilities
+_CHOICE_TOKENS = 8  # for a back end that does not report probabilities
 
 
 class Examiner:
@@ -46,8 +46,8 @@ class Examiner:
     ) -> list[Record]:
         """The records of items that share an edition and a kind of task.
 
-        With partners (the placebo) each item is asked on the rules found for its partner, with
-        `gold` on the rules that decide it.
+        With partners (the placebo), each item is asked with the rules found for its partner; with
+        `gold`, with its deciding rules.
         """
         assistant = self.assistant(items[0].edition)
         drafts = self._drafts(assistant, items, partners)
@@ -219,12 +219,12 @@ def _parsed(output: ParsedOutput, gold: str | None) -> Record:
 
 
 def partner(place: int, items: Sequence[EvalItem]) -> EvalItem:
-    """Whose rules the item at a place gets in the placebo: the next one about other rules."""
+    """The item whose rules are used for the placebo: the next one about different rules."""
     own = {numbers.group(rule) for rule in items[place].gold_rules}
     later = [*items[place + 1 :], *items[:place]]
     apart = [one for one in later if not own & {numbers.group(rule) for rule in one.gold_rules}]
     if not apart:
         raise SticklerError(
-            f"No other item is about other rules than {items[place].id}", "run a placebo on more"
+            f"All items are about the rules of {items[place].id}", "run the placebo on more"
         )
     return apart[0]

@@ -1,8 +1,8 @@
 """Evaluation items from the documents' own examples: a situation, and its outcome.
 
-The shipped examples were split by code, then read and corrected by hand: sets/examples-read.jsonl
-has them. An example that is not in it (of a release that was added) is split by code alone; where
-code cannot negate the outcome with certainty, the item only asks for its rule.
+The shipped examples were split by code, then reviewed and corrected by hand
+(sets/examples-read.jsonl). Other examples, from an added release, are split by code alone; if code
+cannot negate the outcome with certainty, the item only asks for its rule.
 """
 
 import difflib
@@ -18,9 +18,9 @@ from eval.items import SETS, EvalItem, rows
 from index.editions import CURRENT, Rulebook
 from qa.citations import sentences
 
-VERSION = 1  # of the form of an item
+VERSION = 1  # of the item format
 READ = SETS / "examples-read.jsonl"
-_SAME = 0.72  # similarity, of 1, from which examples of two editions count as one
+_SAME_EXAMPLE = 0.72  # least similarity, 0 to 1, for examples of two editions to count as the same
 _OPEN_QUESTION = "What happens?"
 # What code negates, in either direction; the first that fits is taken.
 _NEGATIONS = (
@@ -59,11 +59,11 @@ class Case:
     by_hand: bool = False
 
 
-def distinct(book: Rulebook) -> list[Example]:
-    """Every example of every edition, one repeated across editions once."""
+def distinct(rulebook: Rulebook) -> list[Example]:
+    """Every distinct example of all editions."""
     places: dict[str, list[tuple[str, str, str]]] = {}  # text -> (view, number, passage id)
-    for view in (CURRENT, *book.editions):
-        for rule in book.edition(view).rules:
+    for view in (CURRENT, *rulebook.editions):
+        for rule in rulebook.edition(view).rules:
             for place, example in enumerate(rule.examples, 1):
                 if example.text:
                     passage = rule.example_id(place)
@@ -90,7 +90,7 @@ def _duplicates(
     if {_edition(p) for _, _, p in found} & {_edition(p) for _, _, p in places[first]}:
         return False  # one edition does not give the same example twice
     match = difflib.SequenceMatcher(None, words[first], words[text], autojunk=False)
-    return match.quick_ratio() >= _SAME and match.ratio() >= _SAME
+    return match.quick_ratio() >= _SAME_EXAMPLE and match.ratio() >= _SAME_EXAMPLE
 
 
 def _edition(passage: str) -> str:
@@ -128,15 +128,15 @@ def read() -> dict[str, Case]:
     }
 
 
-def unmatched(book: Rulebook) -> list[str]:
+def unmatched(rulebook: Rulebook) -> list[str]:
     """Texts of examples that were split by hand and are no longer in the documents."""
-    known = [example.text for example in distinct(book)]
+    known = [example.text for example in distinct(rulebook)]
     return [text for text in read() if not any(each.startswith(text) for each in known)]
 
 
-def build(book: Rulebook) -> list[EvalItem]:
+def build(rulebook: Rulebook) -> list[EvalItem]:
     """The items of all four kinds, always the same for the same documents."""
-    examples = distinct(book)
+    examples = distinct(rulebook)
     by_hand = read()
     cases = {e.id: _case(e.text, by_hand) for e in examples}
     outcomes = [(e, cases[e.id].outcome) for e in examples if cases[e.id].outcome]
@@ -149,7 +149,7 @@ def build(book: Rulebook) -> list[EvalItem]:
 
 
 def _case(text: str, by_hand: Mapping[str, Case]) -> Case:
-    """The case of a text, by hand if there is one; another document may continue the same text."""
+    """The case for a text, split by hand if possible; another document may have a longer text."""
     if text in by_hand:
         return by_hand[text]
     longer = (case for read, case in by_hand.items() if case.outcome and text.startswith(read))

@@ -1,6 +1,6 @@
-"""The items that an evaluation asks, and the registry of the sets that they form.
+"""Evaluation items, and the registry of evaluation sets.
 
-While an item is asked, the passages that it was made from are masked: otherwise search would find
+While an item is asked, the passages that it was made from are masked; otherwise search would find
 its answer. To add a set, add a line to `_SHIPPED`.
 """
 
@@ -20,7 +20,9 @@ from index.errors import Action, Remedy, SticklerError
 SETS = Path(__file__).parent / "sets"
 TRAINING = Path(__file__).parent / "training" / "data"
 DEFAULT = ("rule", "outcome", "verdict", "free", "dev", "unanswerable")  # sets of a whole run
-_ROUNDABOUT = 3  # of the roundabout questions every third is fitted on: most people ask plainly
+_ROUNDABOUT_STRIDE = (
+    3  # every third roundabout question is used for fitting: most people ask plainly
+)
 OTHER_RULES = "outside"  # kind of an unanswerable question that a whole release would settle
 PLAIN, ROUNDABOUT = "plain", "roundabout"  # styles: how close the words are to the rule's
 
@@ -50,16 +52,16 @@ class Set:
     name: str
     description: str
     load: Callable[[Rulebook], list[EvalItem]]
-    main_measure: str = "rule cited"  # what its plots show, and what counts as wrong
+    main_measure: str = "rule cited"  # shown in its plots; also determines which items went wrong
 
 
 def dev() -> list[EvalItem]:
-    """Questions in players' words: settings are chosen on them, nothing is trained on them."""
+    """Questions in players' words, used to choose settings but never for training."""
     return questions(SETS / "dev.jsonl")
 
 
 def test() -> list[EvalItem]:
-    """More such questions about the same rules; nothing was chosen with them."""
+    """Harder questions about the same rules, not used to choose anything."""
     return questions(SETS / "test.jsonl")
 
 
@@ -77,10 +79,10 @@ def train() -> list[EvalItem]:
 
 
 def fitted() -> list[EvalItem]:
-    """What of the calibration set is fitted on: the plain questions, every third roundabout one."""
+    """The calibration questions used for fitting: all plain ones, every third roundabout one."""
     asked = calibration()
     roundabout = [item for item in asked if item.style == ROUNDABOUT]
-    return [item for item in asked if item.style == PLAIN] + roundabout[::_ROUNDABOUT]
+    return [item for item in asked if item.style == PLAIN] + roundabout[::_ROUNDABOUT_STRIDE]
 
 
 def unanswerable() -> list[EvalItem]:
@@ -115,53 +117,58 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _examples(kind: str) -> Callable[[Rulebook], list[EvalItem]]:
-    def load(book: Rulebook) -> list[EvalItem]:
+    def load(rulebook: Rulebook) -> list[EvalItem]:
         from eval import examples
 
-        return [item for item in examples.build(book) if item.kind == kind]
+        return [item for item in examples.build(rulebook) if item.kind == kind]
 
     return load
 
 
-def _whole_examples(book: Rulebook) -> list[EvalItem]:
+def _whole_examples(rulebook: Rulebook) -> list[EvalItem]:
     from eval import examples
 
     return [
         EvalItem(e.id, "rule", e.text, e.numbers, masked=e.masked, edition=e.view)
-        for e in examples.distinct(book)
+        for e in examples.distinct(rulebook)
     ]
 
 
-def _unanswerable_test(book: Rulebook) -> list[EvalItem]:
+def _unanswerable_test(rulebook: Rulebook) -> list[EvalItem]:
     return [item for item in unanswerable() if item.split == "test"]
 
 
-def _sample(book: Rulebook) -> list[EvalItem]:
+def _sample(rulebook: Rulebook) -> list[EvalItem]:
     return fitted()[::2]
 
 
 _RIGHT = "right, lenient"
 _SHIPPED = (
-    Set("rule", "situations from examples: which rule decides?", _examples("rule"), "hit@10"),
+    Set("rule", "situations from examples: which rule decides each?", _examples("rule"), "hit@10"),
     Set("outcome", "situations: which of four outcomes is right?", _examples("outcome"), _RIGHT),
     Set("verdict", "situations: is a claim about them true?", _examples("verdict"), _RIGHT),
-    Set("free", "situations: what happens, in free words?", _examples("free")),
+    Set("free", "situations: what happens, in your own words?", _examples("free")),
     Set("dev", "questions in players' words, used to choose settings", lambda book: dev()),
-    Set("dev-held-out", "the half of dev that set no threshold", lambda book: dev()[1::2]),
-    Set("dev-sample", "every fifth of dev, for what takes a model long", lambda book: dev()[::5]),
-    Set("test", "harder ones about the same rules, used to choose nothing", lambda book: test()),
+    Set("dev-held-out", "the half of dev not used to set the threshold", lambda book: dev()[1::2]),
+    Set("dev-sample", "every fifth question of dev, for slow runs", lambda book: dev()[::5]),
+    Set("test", "harder questions about the same rules", lambda book: test()),
     Set("calibration", "what the confidence is fitted on", lambda book: calibration()),
-    Set("calibration-sample", "half of what is fitted on, for judging answers", _sample),
-    Set("unanswerable", "questions that the rules do not settle", _unanswerable_test, "refused"),
+    Set("calibration-sample", "half of those used for fitting, for judging answers", _sample),
+    Set(
+        "unanswerable",
+        "questions that the shipped rules do not settle",
+        _unanswerable_test,
+        "refused",
+    ),
     Set("examples", "whole examples: which rule does each illustrate?", _whole_examples, "hit@10"),
 )
 REGISTRY: dict[str, Set] = {one.name: one for one in _SHIPPED}
 
 
-def load(name: str, book: Rulebook) -> list[EvalItem]:
+def load(name: str, rulebook: Rulebook) -> list[EvalItem]:
     """The items of a set by its name: one that ships, or one that a user added."""
     if name in REGISTRY:
-        return REGISTRY[name].load(book)
+        return REGISTRY[name].load(rulebook)
     if name not in added():
         raise SticklerError(
             f"There is no question set '{name}'",
@@ -172,7 +179,7 @@ def load(name: str, book: Rulebook) -> list[EvalItem]:
 
 
 def version(items: Sequence[EvalItem]) -> str:
-    """Tells one list of items from another."""
+    """Identifies a list of items by its content."""
     text = json.dumps([asdict(item) for item in items], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -182,17 +189,17 @@ def added() -> list[str]:
     return sorted(path.stem for path in _added_path("").parent.glob("*.jsonl"))
 
 
-def add(path: Path, name: str, book: Rulebook) -> tuple[list[EvalItem], list[str]]:
-    """Take a user's question file in as a set.
+def add(path: Path, name: str, rulebook: Rulebook) -> tuple[list[EvalItem], list[str]]:
+    """Add a user's question file as a set.
 
-    Gives the items that were taken in, and for each that was left out a line that says why.
+    Returns the items that were added, and a line for each one left out that says why.
     """
     if name in REGISTRY or not re.fullmatch(r"[\w-]{1,40}", name):
         raise SticklerError(
             f"A set cannot be called '{name}'",
             f"choose letters, digits and dashes, and none of {', '.join(REGISTRY)}",
         )
-    checked = [(item, _problem(item, book)) for item in parse(path)]
+    checked = [(item, _problem(item, rulebook)) for item in parse(path)]
     kept = [item for item, problem in checked if problem is None]
     left_out = [f"{item.id}: {problem}" for item, problem in checked if problem]
     if not kept:
@@ -214,9 +221,9 @@ def add(path: Path, name: str, book: Rulebook) -> tuple[list[EvalItem], list[str
     return kept, left_out
 
 
-def _problem(item: EvalItem, book: Rulebook) -> str | None:
-    """Why an item cannot be asked of a rulebook."""
-    known = book.edition(item.edition).by_number
+def _problem(item: EvalItem, rulebook: Rulebook) -> str | None:
+    """Why an item cannot be used with a rulebook, or None."""
+    known = rulebook.edition(item.edition).by_number
     if missing := [rule for rule in item.gold_rules if rule not in known]:
         return f"rule {missing[0]} is not in edition {item.edition}"
     if not item.gold_rules:
@@ -248,8 +255,8 @@ def parse(path: Path) -> list[EvalItem]:
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise SticklerError(
-                f"Line {number} of {path} is no question with its rules ({error!r})",
-                'write a JSON object a line, like {"question": "...", "gold_rules": ["702.19b"]}',
+                f"Line {number} of {path} is not a question with its rules ({error!r})",
+                'write one JSON object a line, like {"question": "...", "gold_rules": ["702.19b"]}',
             ) from None
         items.append(item)
     return items

@@ -1,4 +1,4 @@
-"""Figures from the records of a run, each with a 95 % bootstrap interval."""
+"""Figures from the records of a run, each with a 95% bootstrap interval."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ _DEPTH = 10
 
 
 class Figure(NamedTuple):
-    """A mean over items and its 95 % bootstrap interval."""
+    """A mean over items and its 95% bootstrap interval."""
 
     value: float
     low: float
@@ -22,7 +22,7 @@ class Figure(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The second run minus the first over the same items; p is of a paired permutation test."""
+    """The second run minus the first over the same items; p is from a paired permutation test."""
 
     first: float
     second: float
@@ -70,7 +70,7 @@ def cited(record: Record) -> float:
     return hit(record["cited"], record["gold_rules"], len(record["cited"]))
 
 
-# What is measured of a record; None where the measure does not apply to it.
+# The measures of a record; None if a measure does not apply to it.
 _MEASURES: dict[str, Callable[[Record], float | None]] = {
     "rule cited": lambda record: cited(record) if _answerable(record) else None,
     "citations": lambda record: None if record["abstained"] else float(len(record["cited"])),
@@ -115,9 +115,9 @@ def summary(records: Sequence[Record]) -> dict[str, Figure]:
 
 
 def verdict_auc(records: Sequence[Record], rounds: int = 500, seed: int = 1) -> Figure | None:
-    """How well the probability of yes tells questions with the answer yes from those with no.
+    """How well the probability of yes separates questions answered yes from those answered no.
 
-    The area under the ROC curve: 0.5 is chance. None where there are not both kinds.
+    The area under the ROC curve: 0.5 is chance. None unless there are questions of both kinds.
     """
     import numpy as np
     from sklearn.metrics import roc_auc_score
@@ -136,7 +136,7 @@ def verdict_auc(records: Sequence[Record], rounds: int = 500, seed: int = 1) -> 
 
 
 def _verdict_shown(record: Record) -> float | None:
-    """Of the questions that ask for yes or no, those that get one."""
+    """Whether a question that asks for yes or no gets one."""
     if "yes_probability" not in record:
         return None
     return float(record["verdict"] in ("yes", "no"))
@@ -242,7 +242,7 @@ def calibration_error(records: Sequence[Record]) -> float:
 
 
 def risk_coverage(records: Sequence[Record]) -> list[tuple[float, float]]:
-    """(share answered, share of these without a gold rule), the most confident answers first."""
+    """(share answered, share of those without a gold rule), most confident answers first."""
     asked = sorted(
         (record for record in records if _answerable(record) and not record["abstained"]),
         key=lambda record: -record["confidence"],

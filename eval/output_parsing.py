@@ -1,6 +1,6 @@
-"""What a model chose: by the probabilities it gave, else parsed from what it wrote.
+"""What a model chose: from the probabilities it reported, otherwise parsed from its text.
 
-Text is parsed strictly and leniently: a slip of format is no wrong answer.
+Text is parsed strictly and leniently, because a wrong format is not a wrong answer.
 """
 
 import re

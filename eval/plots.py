@@ -1,4 +1,4 @@
-"""Small plots as SVG, drawn here so that a report is one file that needs nothing else."""
+"""Small SVG plots, drawn here so that a report is a single self-contained file."""
 
 from collections.abc import Sequence
 from html import escape
@@ -9,7 +9,7 @@ _ROW = 22
 
 def bars(rows: Sequence[tuple[str, float, float, float, int]], title: str) -> str:
     """A bar a row of (name, value, low, high, items), each from 0 to 1 with its interval."""
-    label, width = 130, 190  # small enough for its letters to be read on a phone
+    label, width = 130, 190  # narrow enough for the text to stay readable on a phone
     height = _ROW * len(rows) + 24
     parts = []
     for at, (name, value, low, high, count) in enumerate(rows):

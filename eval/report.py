@@ -42,12 +42,12 @@ def write(run: Run) -> list[Path]:
 
 
 def main_measure(name: str) -> str:
-    """What a set measures first of all; sets that users add are like dev."""
+    """A set's most important measure; sets added by users are treated like dev."""
     return items.REGISTRY.get(name, items.REGISTRY["dev"]).main_measure
 
 
 def about(run: Run) -> dict[str, str]:
-    """What a run was made with, for people."""
+    """The conditions of a run, for people."""
     made = run.made_with
     return {
         "model": f"{made['model']} ({made['model_hash'] or 'no language model'})",
@@ -75,7 +75,7 @@ def markdown(run: Run) -> str:
     """All figures of a run as one table in Markdown."""
     rows = [f"| {name} | {what} | {f} | {f.items} |" for name, what, f in table(run)]
     made = [f"- {name}: {value}" for name, value in about(run).items()]
-    head = ["| set | measure | value [95 % interval] | items |", "| --- | --- | --- | --- |"]
+    head = ["| set | measure | value [95% interval] | items |", "| --- | --- | --- | --- |"]
     return "\n".join(["# Evaluation", "", *made, "", *head, *rows, ""])
 
 
@@ -106,7 +106,7 @@ def _figures(figures: Mapping[str, Figure]) -> str:
         for what, f in figures.items()
     )
     return (
-        "<table><tr><th>measure</th><th>value</th><th>95 % interval</th><th>items</th></tr>"
+        "<table><tr><th>measure</th><th>value</th><th>95% interval</th><th>items</th></tr>"
         f"{rows}</table>"
     )
 
@@ -156,8 +156,8 @@ def _worst(name: str, records: Sequence[Record]) -> str:
         + "</table></details>"
         for record in wrong[:_WORST]
     )
-    shown = f"{min(len(wrong), _WORST)} of {len(wrong)} that went wrong, the most confident first"
-    return f"<h3>{shown}</h3>{rows}" if wrong else "<p>None went wrong.</p>"
+    shown = f"{min(len(wrong), _WORST)} of {len(wrong)} wrong items, most confident first"
+    return f"<h3>{shown}</h3>{rows}" if wrong else "<p>No wrong items.</p>"
 
 
 def _item(record: Record) -> list[tuple[str, str]]:

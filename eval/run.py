@@ -1,7 +1,7 @@
-"""An evaluation run: every item of some sets asked, and the figures at the end.
+"""An evaluation run: asks every item of some sets and computes the figures.
 
-A run is a folder: records.jsonl is its journal (what it was made with, then a record an item),
-summary.json has the figures. Started again, a run resumes where it was interrupted.
+A run is a folder: records.jsonl is its journal (the run's conditions, then one record per item),
+summary.json has the figures. If a run is started again, it resumes where it was interrupted.
 
 >>> Runner(Plan(("dev",), model="none"), Resources()).run(Path("runs/dev"))
 """
@@ -31,7 +31,7 @@ from qa import journal, models
 from qa.resources import Resources
 from qa.settings import Settings
 
-# BM25 still reads the questions beside a rule as words of it.
+# BM25 still indexes the expansion questions together with their rules.
 _FUSED = Weights(question=-math.inf, heading=0, around=0, reference=0, example=0, maxsim=0)
 # Search with all its stages, and with fewer.
 VARIANTS = {
@@ -43,7 +43,8 @@ VARIANTS = {
 RULES = ("found", "gold", "placebo")  # by search, the deciding ones, another question's
 _RECORDS, _SUMMARY = "records.jsonl", "summary.json"
 _RESULTS = (_SUMMARY, "report.html", "report.md")
-_SPEAKING, _SILENT = 8, 64  # items that are asked together: what an interruption can lose
+# Items asked together: the most that an interruption can lose.
+_CHUNK_WITH_MODEL, _CHUNK_WITHOUT_MODEL = 8, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Plan:
     model: str = models.DEFAULT
     embedder: str = Settings().embedder
     limit: int | None = None  # items of each set
-    rules: str = "found"  # that a model is shown: one of RULES
+    rules: str = "found"  # shown to the model: one of RULES
     variant: str = "default"  # of search
     answer_tokens: int = Settings().answer_tokens  # 0: only verdicts, no sentences
 
@@ -87,11 +88,11 @@ class Runner:
     def __init__(self, plan: Plan, resources: Resources) -> None:
         if plan.variant not in VARIANTS:
             raise SticklerError(
-                f"There is no variant of search '{plan.variant}'", f"choose {', '.join(VARIANTS)}"
+                f"There is no search variant '{plan.variant}'", f"choose {', '.join(VARIANTS)}"
             )
         if plan.rules not in RULES:
             raise SticklerError(
-                f"Rules cannot be shown as '{plan.rules}'", f"choose {', '.join(RULES)}"
+                f"There is no choice of rules '{plan.rules}'", f"choose one of {', '.join(RULES)}"
             )
         self.plan = plan
         self.items = {name: self._load(name, resources)[: plan.limit] for name in plan.sets}
@@ -105,7 +106,7 @@ class Runner:
         return wanted if self.plan.answer_tokens else [i for i in wanted if i.gold_verdict]
 
     def made_with(self) -> dict[str, Any]:
-        """All that the figures depend on."""
+        """Everything that the figures depend on."""
         searcher = self._resources.searcher
         return {
             **asdict(self.plan),
@@ -127,13 +128,13 @@ class Runner:
         progress: Progress | None = None,
         chunk_size: int | None = None,
     ) -> Run:
-        """Ask the items that have no record in the folder yet, `chunk_size` of them together.
+        """Ask the items that have no record in the folder yet, `chunk_size` at a time.
 
-        `restart` deletes the records of an earlier run; without it, one that was made with
-        something else is a SticklerError. `progress` is called before each chunk and at the end.
+        `restart` deletes the records of an earlier run; without it, a run under other conditions
+        raises SticklerError. `progress` is called before each chunk and at the end.
         """
         _prepare(folder, restart)
-        size = chunk_size or (_SPEAKING if self._model else _SILENT)
+        size = chunk_size or (_CHUNK_WITH_MODEL if self._model else _CHUNK_WITHOUT_MODEL)
         tell = progress or (lambda done, total: None)
         total = sum(len(those) for those in self.items.values())
         records = journal.Journal(folder / _RECORDS, self.made_with(), restart, ("set", "id"))
@@ -200,7 +201,7 @@ def summary(run: Run) -> dict[str, Any]:
 
 
 def _prepare(folder: Path, restart: bool) -> None:
-    """Make the folder, or refuse one that has other files; clear what a restart makes again."""
+    """Create the folder, or reject one with other files; on a restart, delete old results."""
     with files.explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / _RECORDS).exists() and any(folder.iterdir()):

@@ -1,9 +1,9 @@
-"""Fits for a language model how sure its yes or no may be, and from where on it is shown.
+"""Calibrates a language model's yes or no, and sets the threshold from which it is shown.
 
-The model reads the rules that search finds for the calibration set's yes/no questions; a logistic
-regression turns its log-odds of yes over no into a probability. The threshold is the lowest one
-above which the verdicts, each judged by a fit on other questions, are right often enough. What was
-read is kept in the data folder: an interrupted calibration resumes.
+The model is given the rules that search finds for the calibration set's yes/no questions; a
+logistic regression turns its log-odds of yes over no into a probability. The threshold is the
+lowest at which the verdicts, each scored by a fit on other questions, are right often enough. The
+log-odds are stored in the data folder, so an interrupted calibration resumes.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 PRECISION = 0.91  # share of the shown verdicts that must be right
 _FOLDS = 5
-_LEAST = 20  # verdicts that a threshold is judged by, at least
+_MIN_VERDICTS = 20  # the fewest verdicts that a threshold may be based on
 _CHUNK = 16
 
 
@@ -62,7 +62,7 @@ def fit(
     records = [
         {"yes_probability": float(each), "gold": "yes" if truth else "no"}
         for each, truth in zip(inputs, yes, strict=True)
-    ]  # the log-odds themselves: what was fitted on other folds is not on one scale
+    ]  # the raw log-odds, because fits on different folds are not on the same scale
     area = metrics.verdict_auc(records)
     shown = confidence >= threshold
     figures = {
@@ -77,7 +77,7 @@ def fit(
 def _log_odds(
     assistant: Assistant, asked: Sequence[EvalItem], progress: Progress | None
 ) -> dict[str, float | None]:
-    """The model's log-odds of yes by question; None where search refuses or nothing is told."""
+    """The model's log-odds of yes by question; None for refusals, or if it reports none."""
     assistant.load()
     made_with = _made_with(assistant)
     folder = files.home() / "calibration"
@@ -140,5 +140,5 @@ def _threshold(confidence: "Array", right: "Array") -> float:
 
     order = np.argsort(-confidence)
     share = np.cumsum(right[order]) / np.arange(1, len(order) + 1)
-    good = [at for at in range(_LEAST - 1, len(order)) if share[at] >= PRECISION]
+    good = [at for at in range(_MIN_VERDICTS - 1, len(order)) if share[at] >= PRECISION]
     return float(confidence[order[good[-1]]]) if good else 1.01

@@ -1,7 +1,7 @@
-"""Rules documents: read, arrange by number and edition, embed, search. Knows no language model."""
+"""Rules documents: read, organise by number and edition, embed, search. No language models here."""
 
 import os
 
-# Threads of torch and faiss that wait for each other spin; where another process holds a core they
-# would all but stand still. A short spin is nearly as fast alone and keeps its pace in company.
+# Waiting threads of torch and faiss spin, and almost stall if another process holds a core. A short
+# spin is nearly as fast on an idle machine and stays fast on a busy one.
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")

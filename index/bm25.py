@@ -27,7 +27,7 @@ def _stemmer() -> Any:
 
 
 def stems(text: str) -> list[str]:
-    """The words of a text that tell something, each by its stem."""
+    """The stems of a text's words, without stop words."""
     words = [w for w in _WORD.findall(text.lower()) if len(w) > 1 and w not in _STOP_WORDS]
     stemmed: list[str] = _stemmer().stemWords(words)
     return stemmed
@@ -44,7 +44,7 @@ class Bm25:
         import bm25s
 
         index = bm25s.BM25(k1=1.2, b=0.75)
-        # A word of its own keeps a text without any from being an error of the library.
+        # The library fails on a text without words, so such a text gets a placeholder.
         index.index([stems(text) or ["\0"] for text in texts], show_progress=False)
         return cls(index)
 
@@ -58,7 +58,7 @@ class Bm25:
         self._index.save(folder, show_progress=False)
 
     def weight(self, word: str) -> float:
-        """How telling a word is; one that no text has counts like one that a single text has."""
+        """The inverse document frequency of a word; an unknown word counts as if in one text."""
         known, scores = self._index.vocab_dict.get(word), self._index.scores
         texts = 1 if known is None else int(scores["indptr"][known + 1] - scores["indptr"][known])
         return math.log(1 + (scores["num_docs"] - texts + 0.5) / (texts + 0.5))
@@ -67,7 +67,7 @@ class Bm25:
         return word in self._index.vocab_dict
 
     def scores(self, question_stems: Sequence[str]) -> "NDArray[np.float32]":
-        """A score for every text; all zero where no word is known."""
+        """A score for every text; all zero if no word is known."""
         import numpy as np
 
         known = [word for word in question_stems if self.knows(word)]

@@ -22,7 +22,7 @@ KINDS: tuple[Kind, ...] = ("added", "removed", "renumbered", "reworded")
 
 @dataclass(frozen=True)
 class RuleChange:
-    """A rule as it was and as it is; None where it was not there, or is there no more."""
+    """A rule before and after; None if it did not exist yet, or no longer exists."""
 
     old: Rule | None
     new: Rule | None
@@ -42,7 +42,7 @@ class RuleChange:
 
     @functools.cached_property
     def words(self) -> list[tuple[Change, str]]:
-        """What stayed, went and came, word by word, with the examples."""
+        """What stayed, was removed and was added, word by word, including the examples."""
         if self.old is None:
             return [("new", _with_examples(self.rule))]
         if self.new is None:
@@ -75,7 +75,7 @@ class Diff:
 
     @functools.cached_property
     def counts(self) -> dict[Kind, int]:
-        """How many rules were added, removed, renumbered, reworded; some are counted for two."""
+        """How many rules were added, removed, renumbered, reworded; some count twice."""
         found = [kind for s in self.sections for change in s.changes for kind in change.kinds]
         return {kind: found.count(kind) for kind in KINDS}
 
@@ -88,7 +88,7 @@ class Diff:
 
 
 def compare(old: Edition, new: Edition) -> Diff:
-    """What changed; of an edition that is only excerpts, the rules that it has are compared."""
+    """What changed; if an edition is only excerpts, only the rules it contains are compared."""
     pairs = match(old, new)
     changes = [RuleChange(*pair) for pair in pairs]
     if old.is_whole:
@@ -101,45 +101,48 @@ def compare(old: Edition, new: Edition) -> Diff:
     return Diff(old.name, new.name, _by_section(changed, old, new), tuple(_notes(old, new)))
 
 
-def two_editions(book: Rulebook, names: tuple[str, str] | None = None) -> tuple[Edition, Edition]:
-    """The editions to compare, as they are named; without names the two newest whole ones."""
+def two_editions(
+    rulebook: Rulebook, names: tuple[str, str] | None = None
+) -> tuple[Edition, Edition]:
+    """The editions to compare by name; without names, the two newest full ones."""
     if names is None:
-        whole = [name for name, edition in book.editions.items() if edition.is_whole]
+        whole = [name for name, edition in rulebook.editions.items() if edition.is_whole]
         if len(whole) < 2:
             raise SticklerError(
-                f"There are not two whole editions to compare (loaded are {_described(book)})",
+                "There are fewer than two full editions to compare "
+                f"(loaded: {_described(rulebook)})",
                 "name two of these",
                 Remedy(Action.GET_LATEST),
             )
         names = whole[1], whole[0]
     old, new = names
     if old == new:
-        raise SticklerError(f"Nothing can differ between {old} and itself: name two editions.")
-    return book.edition(old), book.edition(new)
+        raise SticklerError(f"{old} cannot be compared with itself: name two editions.")
+    return rulebook.edition(old), rulebook.edition(new)
 
 
-def _described(book: Rulebook) -> str:
+def _described(rulebook: Rulebook) -> str:
     """The editions that are loaded: '2026-04-17, 2024-03-08 (excerpts)'."""
     return ", ".join(
         name if edition.is_whole else f"{name} (excerpts)"
-        for name, edition in book.editions.items()
+        for name, edition in rulebook.editions.items()
     )
 
 
 def _notes(old: Edition, new: Edition) -> Iterable[str]:
-    """What a reader must know where an edition is only excerpts."""
+    """What a reader has to know if an edition is only excerpts."""
     for edition, kind in ((old, "added"), (new, "removed")):
         if not edition.is_whole:
             yield (
-                f"Of the edition {edition.name} only excerpts are loaded ({len(edition.rules)} "
-                f"rules): only these are compared, and none can be told as {kind}."
+                f"Only excerpts of the edition {edition.name} are loaded ({len(edition.rules)} "
+                f"rules): only these are compared, and no rule can be reported as {kind}."
             )
 
 
 def _by_section(
     changes: Iterable[RuleChange], old: Edition, new: Edition
 ) -> tuple[SectionChanges, ...]:
-    """The changes by section and number; what was removed stands where its section is now."""
+    """The changes by section and number; a removed rule is listed where its section is now."""
     places = {name.lower(): number for number, name in new.sections.items() if len(number) > 1}
     found: dict[tuple[str, str], list[RuleChange]] = {}
     for change in changes:
@@ -156,7 +159,7 @@ def _by_section(
 
 
 def _changed_words(old: Rule, new: Rule) -> list[tuple[Change, str]]:
-    """The changes as far as both texts go: what one source cut off did not go away."""
+    """The changes within what both texts have: text that a source cut off was not removed."""
     cut = old.truncated or new.truncated
     if cut or any(example.truncated for example in (*old.examples, *new.examples)):
         before, after = old.text, new.text

@@ -15,12 +15,12 @@ from index.rulebook import Coverage, Edition, GlossaryEntry, ParsedDocument, Rul
 
 CURRENT = "current"
 _SECTION_NAMED = re.compile(r"\b[Rr]ule (\d{3}), [“\"]([^”\"]+?)[.,]?[”\"]")
-_ALIKE = 0.6  # share of words that two wordings of one rule have in common
+_ALIKE = 0.6  # share of words that two versions of a rule have in common
 _NEARLY_ALL = 0.9
 
 
 class Rulebook:
-    """Every edition there is, newest first, and the current view over them."""
+    """All loaded editions, newest first, and the current view."""
 
     def __init__(self, parsed_documents: Iterable[ParsedDocument]) -> None:
         by_edition: dict[str, list[ParsedDocument]] = {}
@@ -64,12 +64,12 @@ class Rulebook:
         except KeyError:
             have = ", ".join(self.editions)
             raise SticklerError(
-                f"There is no edition {name} here: loaded are {have}, and '{CURRENT}'."
+                f"There is no edition {name}: choose one of {have} or '{CURRENT}'."
             ) from None
 
 
 def _edition(name: str, parsed_documents: Sequence[ParsedDocument]) -> Edition:
-    """Several documents of one edition as one book: a whole text goes before a cut one."""
+    """Several documents of one edition as one book: an uncut text wins over a cut one."""
     rules: dict[str, Rule] = {}
     sections: dict[str, str] = {}
     glossary: dict[str, GlossaryEntry] = {}
@@ -115,10 +115,10 @@ def _headed(rules: Mapping[str, Rule], sections: Mapping[str, str]) -> dict[str,
 def _fillable(
     older: Edition, newer: Mapping[str, Rule], sections: Mapping[str, str], covered: list[Coverage]
 ) -> list[Rule]:
-    """The older rules that stand where the newer documents are silent and the numbering holds.
+    """The older rules that fill gaps in the newer documents, where the numbering still agrees.
 
-    A section that the newer documents do not touch is taken only from an edition whose numbering
-    holds in every section that they share.
+    A section that the newer documents do not cover is taken only from an edition whose numbering
+    agrees in every section that both have.
     """
     shared: dict[str, list[tuple[Rule, Rule]]] = {}
     for number, rule in older.by_number.items():
@@ -137,7 +137,7 @@ def _fillable(
 
 
 def _same_numbering(pairs: list[tuple[Rule, Rule]]) -> bool:
-    """True where headings are the same and nearly all sentences share most of their words."""
+    """True if the headings are the same and nearly all rules share most of their words."""
     if any(
         old.text.lower() != new.text.lower()
         for old, new in pairs
@@ -149,6 +149,6 @@ def _same_numbering(pairs: list[tuple[Rule, Rule]]) -> bool:
 
 
 def _shared_words(one: str, other: str) -> float:
-    """Of the shorter text's words, the share that the other has too (one may be cut off)."""
+    """The share of the shorter text's words that the other also has (one may be cut off)."""
     a, b = (set(re.findall(r"\w+", text.lower())) for text in (one, other))
     return len(a & b) / max(1, min(len(a), len(b)))

@@ -1,4 +1,4 @@
-"""Texts to vectors with sentence-transformers; what was embedded once is kept by its hash."""
+"""Texts to vectors with sentence-transformers; embeddings are cached by the hash of the text."""
 
 import hashlib
 import os
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PLAIN = "all-MiniLM-L6-v2"
 DEFAULT = "stickler-minilm"  # the same, tuned on players' questions
-_CHUNK = 64  # texts between two reports: what a kill can lose, and how soon a loader can stop
+_CHUNK = 64  # texts per commit: the most an interruption can lose, and how soon a loader can stop
 
 Progress = Callable[[int, int], None]
 
@@ -43,7 +43,7 @@ class Embedder:
 
     def __init__(self, name: str = DEFAULT) -> None:
         self.name = name
-        self._lock = threading.Lock()  # a tokenizer that two threads use at once fails
+        self._lock = threading.Lock()  # a tokenizer fails if two threads use it at once
 
     @cached_property
     def folder(self) -> Path:
@@ -58,13 +58,13 @@ class Embedder:
             return Path(snapshot_download(self.name))
         except (OSError, ValueError, HfHubHTTPError, LocalEntryNotFoundError) as error:
             raise SticklerError(
-                f"The embedding model '{self.name}' is neither a folder nor to be had from the "
+                f"The embedding model '{self.name}' is not a folder and cannot be loaded from the "
                 f"Hugging Face hub ({type(error).__name__}): name a folder, or '{DEFAULT}'."
             ) from None
 
     @property
     def tuned(self) -> Path | None:
-        """The tuned weights that go over those of the packaged model, if any do."""
+        """The tuned weights that replace those of the packaged model, if any."""
         if self.name == DEFAULT:
             return tuned_weights.FOLDER / f"retriever{tuned_weights.SUFFIX}"
         return Path(self.name).expanduser() if self.name.endswith(tuned_weights.SUFFIX) else None
@@ -85,7 +85,7 @@ class Embedder:
             model = SentenceTransformer(str(self.folder))
         except (OSError, ValueError) as error:
             raise SticklerError(
-                f"{self.folder} does not hold a sentence-transformers model ({error}): "
+                f"{self.folder} does not contain a sentence-transformers model ({error}): "
                 f"name another folder, or '{DEFAULT}'."
             ) from None
         if self.tuned:
@@ -116,7 +116,7 @@ class Embedder:
         return [_token_vectors(one).astype("float16") for one in read]
 
     def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> "Vectors":
-        """The vectors of texts, each distinct text embedded once and for all."""
+        """The vectors of texts; each distinct text is embedded only once."""
         import numpy as np
 
         keys = [hashlib.sha256(text.encode()).digest() for text in texts]
@@ -145,7 +145,7 @@ class Embedder:
 
 
 def _token_vectors(read: "Mapping[str, torch.Tensor]") -> "Vectors":
-    """The vectors of tokens, of length one; a single zero where a model has no such thing."""
+    """The normalised token vectors; a single zero if the model does not provide any."""
     import torch
 
     if "token_embeddings" not in read:
@@ -154,7 +154,7 @@ def _token_vectors(read: "Mapping[str, torch.Tensor]") -> "Vectors":
 
 
 def _normal(vectors: "torch.Tensor") -> "Vectors":
-    """Of length one: the library does it only where vectors of whole texts are all it gives."""
+    """Normalised to length one; the library does this only if asked for text vectors alone."""
     import torch
 
     found: Vectors = torch.nn.functional.normalize(vectors.float().cpu(), dim=-1).numpy()
@@ -208,5 +208,5 @@ def _keep(cache: "sqlite3.Connection", vectors: "dict[bytes, Vectors]") -> None:
             cache.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?)", rows)
     except sqlite3.Error as error:
         raise SticklerError(
-            f"Could not keep embeddings ({error}): make room on the disk and run it again."
+            f"Could not store embeddings ({error}): free some disk space and try again."
         ) from None

@@ -1,7 +1,7 @@
 """The one error that people see: what is wrong, where, and what to do next.
 
-What to do next is data, since a terminal and a page say it in different words: a `Remedy` names
-the action, and `cli` and `page` each have a phrase for it.
+What to do next is data, because the terminal and the page word it differently: a `Remedy` names the
+action, and `cli` and `page` each have a phrase for it.
 
 >>> raise SticklerError("There is no index yet", Remedy(Action.BUILD_INDEX))
 """
@@ -45,8 +45,8 @@ class Remedy(NamedTuple):
 class SticklerError(Exception):
     """Shown as one sentence, without a traceback; the command ends with exit code 1.
 
-    A remedy that is plain text is said everywhere as it stands. `str` gives the message and the
-    plain remedies; `sentence` also gives those that need a phrase.
+    A remedy that is plain text is used as it is everywhere. `str` gives the message and the
+    plain-text remedies; `sentence` also includes those that need a phrase.
     """
 
     def __init__(self, message: str, *remedies: Remedy | str) -> None:
@@ -67,5 +67,5 @@ class SticklerError(Exception):
 
 
 def _printable(text: str) -> str:
-    """What a file or a server said may be part of it: nothing of that may steer a terminal."""
+    """Remove control characters: the text may quote a file or a server."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

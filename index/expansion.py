@@ -1,12 +1,11 @@
-"""Document expansion: questions that players might ask, kept beside the rule that decides them.
+"""Document expansion: questions that players might ask, attached to the rule that decides them.
 
-A player's words are often far from the rule's but near to another player's. expansions.jsonl has
-some eight questions for each rule of one whole release, and what the rule answers to each. A rule
-of any edition takes those of the rule under the same heading, or of the same number, that it shares
-most of its words with, so that renumbered rules keep theirs. BM25 takes both for words of the rule;
-players are shown the nearest ones and a language model reads them, but only where the rule reads
-as it did when they were answered. All this is for the default embedding model, for which the
-questions' vectors ship; any other goes without.
+A player's words are often far from the rule's but close to another player's. expansions.jsonl has
+about eight questions for each rule of one full release, each with its answer. A rule of any edition
+uses the questions of the rule with the same heading or number with which it shares most words, so
+that renumbered rules keep theirs. BM25 indexes questions and answers with the rule; players and the
+language model see the most similar ones, but only if the rule reads as it did when they were
+answered. All this works only with the default embedding model, for which the vectors ship.
 """
 
 import json
@@ -29,19 +28,21 @@ if TYPE_CHECKING:
 EDITION = "2024-03-08"  # whose rules the questions were written and answered from
 VECTORS = Path(__file__).with_name("expansions.npz")
 _EXPANSIONS = Path(__file__).with_name("expansions.jsonl")
-_SAME = 0.7  # share of words that two wordings of one rule have in common
-_UNCHANGED = 0.95  # share of the words that are left of a rule that is cut off in its source
-_SIMILAR = 0.6  # cosine of two questions, at least, for the answer to one to tell of the other
-_NEAREST = 400  # questions that are looked at for the rules they belong to
+_SAME_RULE = 0.7  # share of words that two wordings of one rule have in common
+_SAME_TRUNCATED = 0.95  # share of the words that are left of a rule that is cut off in its source
+_MIN_SIMILARITY = (
+    0.6  # least cosine of two questions for the answer to one to be relevant to the other
+)
+_CANDIDATES = 400  # questions that are looked at for the rules they belong to
 _QUOTES = "[\"'“”‘’]"
-_COVERED = 0.8  # share of a book's rules that need questions for their nearness to tell something
+_MIN_COVERAGE = 0.8  # share of a book's rules that must have questions for them to be used
 
 
 class NearestQuestions(NamedTuple):
-    """What the rules' questions tell of another one."""
+    """How the expansion questions compare with a user's question."""
 
-    similarity: float | None  # of the nearest of them; None where most rules have none
-    scores: Mapping[str, float]  # of the nearest rules, in spreads above the mean of all questions
+    similarity: float | None  # of the nearest one; None if most rules have no questions
+    scores: Mapping[str, float]  # of the nearest rules, in deviations above the mean
 
 
 NONE = NearestQuestions(None, {})
@@ -49,35 +50,35 @@ NONE = NearestQuestions(None, {})
 
 @dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
-    """A question that stands beside a rule, and what that rule answers."""
+    """An expansion question of a rule, with its answer."""
 
     number: str
     question: str
-    answer: str  # opens with yes or no where the question asks for one
+    answer: str  # starts with yes or no if the question asks for it
     similarity: float  # cosine of this question and the one that is asked
     edition: str = EDITION  # of the rule that it was answered from, which reads the same today
 
 
 class Expansion:
-    """The questions of one book's rules; `vectors` are those of all that ship."""
+    """The expansion questions of one book's rules; `vectors` are those of all shipped questions."""
 
-    def __init__(self, book: Edition, vectors: "Vectors") -> None:
-        found = matches(book)
+    def __init__(self, edition: Edition, vectors: "Vectors") -> None:
+        found = matches(edition)
         owners: dict[str, list[str]] = {}
         for match in found:
             owners.setdefault(match.row, []).append(match.rule)
         self._owners = [owners.get(row, []) for row in _each_row()]
         self._unchanged = {match.rule: match.row for match in found if match.unchanged}
         self._vectors = vectors
-        self._covered = _covered(book, found)
+        self._covered = _covered(edition, found)
 
     def nearest(self, vector: "Vectors") -> NearestQuestions:
-        """The rules whose questions come nearest to this one."""
+        """The rules whose questions are most similar to this one."""
         import numpy as np
 
         similarity = self._vectors @ vector
         mean, spread = float(similarity.mean()), max(float(similarity.std()), 1e-6)
-        order = np.argpartition(-similarity, _NEAREST)[:_NEAREST]
+        order = np.argpartition(-similarity, _CANDIDATES)[:_CANDIDATES]
         scores: dict[str, float] = {}
         for at in order[np.argsort(-similarity[order])].tolist():
             for rule in self._owners[at]:
@@ -88,10 +89,10 @@ class Expansion:
     def similar_questions(
         self, vector: "Vectors", rules: Sequence[str], count: int
     ) -> list[AnsweredQuestion]:
-        """The answered questions about these rules that come nearest to this one, best first."""
+        """The answered questions about these rules most similar to this one, best first."""
         import numpy as np
 
-        rows: dict[str, str] = {}  # of two rules with one row, the first
+        rows: dict[str, str] = {}  # if two rules share a row, the first one
         for number in rules:
             if number in self._unchanged:
                 rows.setdefault(self._unchanged[number], number)
@@ -105,23 +106,23 @@ class Expansion:
         return [
             AnsweredQuestion(number, questions[at], answers[at], similar)
             for at, number, similar in scored
-            if similar >= _SIMILAR
+            if similar >= _MIN_SIMILARITY
         ]
 
 
 @cache
 def vectors(model: str) -> "Vectors | None":
-    """All questions as an embedding model, given by its hash, sees them; None if none ship."""
+    """The vectors of all questions for an embedding model's hash; None if none ship."""
     return shipped_vectors.load(VECTORS, _questions(), model)
 
 
-def words_beside(book: Edition) -> Mapping[str, str]:
-    """The questions beside each rule of a book with their answers, as words of it.
+def words_beside(edition: Edition) -> Mapping[str, str]:
+    """The questions and answers of each rule in a book, as extra words for BM25.
 
-    None in a book most of whose rules have no questions: the others would fall behind.
+    Empty if too few rules have questions: the other rules would be at a disadvantage.
     """
-    found = matches(book)
-    if not _covered(book, found):
+    found = matches(edition)
+    if not _covered(edition, found):
         return {}
     beside = {row.number: " ".join([*row.questions, *row.answers]) for row in _rows()}
     return {match.rule: beside[match.row] for match in found}
@@ -129,19 +130,19 @@ def words_beside(book: Edition) -> Mapping[str, str]:
 
 @cache
 def digest(model: str) -> str | None:
-    """Tells one state of the questions and answers from another; None if none ship for a model."""
+    """Identifies the version of the questions and answers; None if none ship for a model."""
     if not shipped_vectors.ship_for(VECTORS, _questions(), model):
         return None
     return files.digest(_EXPANSIONS)
 
 
 def signature(text: str) -> frozenset[int]:
-    """What a rule's words are compared by, without the words themselves."""
+    """Hashes of a rule's stems, to compare wordings without shipping the words."""
     return frozenset(zlib.crc32(stem.encode()) & 0xFFFF for stem in stems(text))
 
 
 def wording_digest(text: str) -> str:
-    """Tells one wording of a rule from another, whatever numbers it names other rules by."""
+    """Identifies a rule's wording, ignoring the numbers of other rules that it refers to."""
     plain = re.sub(numbers.RULE, "#", text.lower()).replace("--", "—")
     return f"{zlib.crc32(' '.join(re.sub(_QUOTES, '', plain).split()).encode()):08x}"
 
@@ -158,18 +159,18 @@ class _Row(NamedTuple):
     signature: str  # of the rule as it was when the questions were answered
     wording: str  # digest of that rule
     questions: Sequence[str]
-    answers: Sequence[str]  # to each of them; empty where the rule alone does not settle it
+    answers: Sequence[str]  # one for each question; empty if the rule alone does not settle it
 
 
 class Match(NamedTuple):
-    """A rule of a book, and the row of expansions.jsonl that it is the rule of."""
+    """A rule of a book and its row in expansions.jsonl."""
 
     rule: str
     row: str
     unchanged: bool  # the rule reads as it did when the row's questions were answered
 
 
-def matches(book: Edition) -> list[Match]:
+def matches(edition: Edition) -> list[Match]:
     """The rules of a book that have a row."""
     by_number = {row.number: row for row in _rows()}
     known = _signatures()
@@ -177,11 +178,11 @@ def matches(book: Edition) -> list[Match]:
     for row in _rows():
         by_heading.setdefault(row.heading, []).append(row)
     found = []
-    for rule in book.rules:
+    for rule in edition.rules:
         if rule.is_heading:
             continue
-        heading = next(iter(book.path(rule.number)[::-1]), "").lower()
-        # The last word of a text that is cut off may be half a word.
+        heading = next(iter(edition.path(rule.number)[::-1]), "").lower()
+        # The last word of a truncated text may be incomplete.
         words = signature(rule.text.rpartition(" ")[0] if rule.truncated else rule.text)
         near = [
             # Of two wordings that are as near, the one that did not move.
@@ -194,18 +195,18 @@ def matches(book: Edition) -> list[Match]:
             if row
         ]
         alike, _, number = max(near, default=(0.0, False, ""))
-        if alike >= _SAME:
+        if alike >= _SAME_RULE:
             if rule.truncated:  # what is left does not show a word that was turned around
-                unchanged = rule.edition == EDITION and alike >= _UNCHANGED
+                unchanged = rule.edition == EDITION and alike >= _SAME_TRUNCATED
             else:
                 unchanged = wording_digest(rule.text) == by_number[number].wording
             found.append(Match(rule.number, number, unchanged))
     return found
 
 
-def _covered(book: Edition, found: Sequence[Match]) -> bool:
+def _covered(edition: Edition, found: Sequence[Match]) -> bool:
     """Whether most rules of a book have questions."""
-    return len(found) >= _COVERED * sum(not rule.is_heading for rule in book.rules)
+    return len(found) >= _MIN_COVERAGE * sum(not rule.is_heading for rule in edition.rules)
 
 
 @cache

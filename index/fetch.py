@@ -1,4 +1,4 @@
-"""A file from a web address, within a time and a size; nothing is fetched unless someone asks.
+"""Downloads a file from a web address, with limits on time and size.
 
 >>> fetch("https://example.org/rules.txt", largest=20_000_000)
 """
@@ -9,17 +9,19 @@ import urllib.parse
 from index.errors import SticklerError
 
 _SECONDS = 60.0
-_AGENT = "Stickler (an offline rules assistant)"  # some servers turn nameless programs away
+_AGENT = "Stickler (an offline rules assistant)"  # some servers require a user agent
 _KEPT = "%/:?=&#+,;@!$'()*~[]"  # what an address holds beside letters; the rest is encoded
 
 
 def fetch(url: str, largest: int) -> bytes:
-    """The bytes at an address, one more than `largest` at most: what is too large is not read."""
+    """The bytes at an address; at most one more than `largest` is read, to detect larger files."""
     import http.client
     import urllib.request
 
     if not url.startswith(("http://", "https://")):
-        raise SticklerError(f"{url} is neither a file nor an http(s) address: name one of these.")
+        raise SticklerError(
+            f"{url} is neither a file nor an http(s) address: give one or the other."
+        )
     ends = time.monotonic() + _SECONDS
     chunks, size = [], 0
     try:
@@ -32,7 +34,7 @@ def fetch(url: str, largest: int) -> bytes:
                     raise TimeoutError(f"not done in {_SECONDS:.0f} seconds")
             expected = answer.headers["Content-Length"]
             if size <= largest and expected and size < int(expected):
-                raise OSError(f"only {size} of {expected} bytes came")
+                raise OSError(f"only {size} of {expected} bytes arrived")
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise SticklerError(
             f"Could not fetch {url} ({_reason(error)})",
@@ -48,6 +50,6 @@ def encoded(url: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Why it failed; of an error of the network the system's own words."""
+    """Why it failed; for a network error, the system's own message."""
     inner = getattr(error, "reason", None)
     return str(inner.strerror or inner) if isinstance(inner, OSError) else str(error)

@@ -1,4 +1,4 @@
-"""Files that matter: written beside their place, flushed, renamed; never half there."""
+"""Safe file writing: to a temporary file, flushed, then renamed; never partially visible."""
 
 import contextlib
 import hashlib
@@ -24,7 +24,7 @@ def home() -> Path:
 
 
 def fingerprint(folder: Path) -> str:
-    """Tells one model's files from another's: names, sizes, and both ends of each file."""
+    """Identifies a model folder by the names, sizes, and first and last bytes of its files."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.suffix not in {".json", ".safetensors", ".bin", ".txt", ".model", ".jinja"}:
@@ -39,7 +39,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def ends_hash(*paths: Path) -> str:
-    """Tells large files from others by their sizes and both ends."""
+    """Identifies large files by their sizes and their first and last bytes."""
     digest = hashlib.sha256()
     for path in paths:
         size = path.stat().st_size
@@ -58,7 +58,7 @@ def digest(path: Path) -> str:
 
 
 def code(*packages: ModuleType) -> str:
-    """Tells one state of packages' code, prompts and tables from another."""
+    """Identifies the state of packages: their code, prompts and tables."""
     digest = hashlib.sha256()
     for package in packages:
         root = Path(str(package.__file__)).parent
@@ -70,7 +70,7 @@ def code(*packages: ModuleType) -> str:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that its place holds either the old content or the new, never a part."""
+    """Write a file atomically: its path has either the old content or the new, never a part."""
     import tempfile
 
     with explained(path):
@@ -89,7 +89,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path, seconds: float = 60) -> Iterator[None]:
-    """Hold a lock file: what two processes would change at once, one changes after the other."""
+    """Hold a lock file, so that two processes do not change the same files at once."""
     import filelock
 
     with explained(path):
@@ -99,8 +99,8 @@ def locked(path: Path, seconds: float = 60) -> Iterator[None]:
             yield
     except filelock.Timeout:
         raise SticklerError(
-            f"Another Stickler has been changing {path.parent} for {seconds:.0f} seconds: "
-            "wait for it to end, then run the command again."
+            f"Another Stickler process has been changing {path.parent} for {seconds:.0f} seconds: "
+            "wait for it to finish, then run the command again."
         ) from None
 
 
@@ -110,6 +110,6 @@ def explained(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise SticklerError(
-            f"Could not write {path} ({error.strerror or error}): make room or set STICKLER_HOME "
-            "to a folder that can be written."
+            f"Could not write {path} ({error.strerror or error}): free some disk space, or set "
+            "STICKLER_HOME to a folder that is writable."
         ) from error

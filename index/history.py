@@ -1,4 +1,4 @@
-"""A rule through the editions: its counterpart where the number changed, and what changed.
+"""A rule across editions: its counterpart if the number changed, and what was reworded.
 
 Trample is 702.17 in 2009 and 702.19 in 2022: counterparts are found by heading and text.
 """
@@ -12,10 +12,10 @@ from index import numbers
 from index.editions import Rulebook
 from index.rulebook import Edition, Rule
 
-ENOUGH = 0.5  # of 1, how alike two wordings must be to be called one rule
-_MOST = 25  # rules compared word by word where no heading leads to them
-_SAME_NUMBER = 0.05  # what an unchanged number adds
-_PLAIN_QUOTES = str.maketrans("‘’“”", "''\"\"")  # a new shape of quotation mark is no change
+ENOUGH = 0.5  # least similarity, 0 to 1, for two wordings to count as the same rule
+_MAX_CANDIDATES = 25  # rules compared word by word where no heading leads to them
+_SAME_NUMBER = 0.05  # bonus for an unchanged number
+_PLAIN_QUOTES = str.maketrans("‘’“”", "''\"\"")  # curly and straight count as the same
 
 Change = Literal["same", "gone", "new"]
 
@@ -29,7 +29,7 @@ class Version:
 
 
 def counterpart(rule: Rule, edition: Edition) -> Rule | None:
-    """The rule of another edition that says what this one says, if there is one."""
+    """The same rule in another edition, if it has it."""
     if rule.is_heading:
         headed = [n for n in edition.headed(rule.text) if n in edition.by_number]
         return edition.by_number[headed[0]] if headed else None
@@ -41,11 +41,11 @@ def counterpart(rule: Rule, edition: Edition) -> Rule | None:
     return best[1] if best[0] >= ENOUGH else None
 
 
-def history(rule: Rule, book: Rulebook) -> list[Version]:
+def history(rule: Rule, rulebook: Rulebook) -> list[Version]:
     """The rule in every edition that has it, oldest first."""
     rules = [
         rule if name == rule.edition else counterpart(rule, edition)
-        for name, edition in sorted(book.editions.items())
+        for name, edition in sorted(rulebook.editions.items())
     ]
     versions: list[Version] = []
     for found in filter(None, rules):
@@ -55,7 +55,7 @@ def history(rule: Rule, book: Rulebook) -> list[Version]:
 
 
 def word_changes(old: str, new: str) -> list[tuple[Change, str]]:
-    """What stayed, went and came, word by word: the 'same' and 'new' parts give the new text."""
+    """What stayed, was removed and was added, by word: 'same' and 'new' parts form the new text."""
     a, b = re.findall(r"\S+\s*|\s+", old), re.findall(r"\S+\s*|\s+", new)
     old_keys, new_keys = (
         [word.strip().translate(_PLAIN_QUOTES) for word in text] for text in (a, b)
@@ -74,12 +74,12 @@ def word_changes(old: str, new: str) -> list[tuple[Change, str]]:
 
 
 def plain(text: str) -> str:
-    """A text without what is no change: the shape of quotation marks and of white space."""
+    """A text with quotation marks and white space normalised."""
     return " ".join(text.translate(_PLAIN_QUOTES).split())
 
 
 def _candidates(rule: Rule, edition: Edition) -> list[Rule]:
-    """Rules below the same heading; without one, the few that share most words."""
+    """Rules under the same heading; if there are none, the few that share most words."""
     headed = [r for n in edition.headed(rule.heading) for r in edition.subrules(n)]
     if headed:
         return [other for other in headed if not other.is_heading]
@@ -90,17 +90,17 @@ def _candidates(rule: Rule, edition: Edition) -> list[Rule]:
         if not _under_a_name(other, edition)
     ]
     scored.sort(key=lambda pair: -pair[0])
-    return [other for _, other in scored[:_MOST]]
+    return [other for _, other in scored[:_MAX_CANDIDATES]]
 
 
 def _under_a_name(rule: Rule, edition: Edition) -> bool:
-    """True below a heading of its own, such as a keyword: such a rule keeps its name."""
+    """True for a rule under its own heading, such as a keyword."""
     named = edition.by_number.get(numbers.group(rule.number))
     return named is not None and named.is_heading
 
 
 def likeness(one: Rule, other: Rule) -> float:
-    """How alike two wordings are, of 1; an unchanged number adds a little."""
+    """The similarity of two wordings, 0 to 1, plus a small bonus for an unchanged number."""
     a, b = words(one.text), words(other.text)
     if one.truncated or other.truncated:  # only what both still have can be compared
         shorter = min(len(a), len(b))
@@ -115,5 +115,5 @@ def _letters(rule: Rule) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in small letters, without its punctuation."""
+    """The words of a text in lower case, without punctuation."""
     return re.findall(r"\w+", text.lower())

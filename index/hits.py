@@ -1,4 +1,4 @@
-"""What search gives: the rules it found, and what it knows of how well they fit."""
+"""The result of a search: the rules found, and features of how well they match."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Via = Literal["number", "dense", "lexical", "reference"]  # 'lexical' is BM25, a
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A rule that was found, by the passage of it that fits best."""
+    """A rule that was found, with its best-matching passage."""
 
     passage: Passage
     rank: int
@@ -37,18 +37,18 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What search knows of how well its result fits the question."""
+    """Features of a search result, from which confidence is computed."""
 
     similarity: float  # of the nearest passage, as the embedding model sees it
-    nearest_question: float | None  # of those kept beside the rules; None where most have none
-    term_weights: Mapping[str, float]  # the question's stems, and how telling each is
-    unknown_terms: frozenset[str]  # those of them that the book never uses
+    nearest_question: float | None  # its similarity; None if most rules have no expansion questions
+    term_weights: Mapping[str, float]  # the question's stems with their IDF weights
+    unknown_terms: frozenset[str]  # stems that the book never uses
     named_headings: frozenset[str]  # the headings that the question names
     vector: "Floats"  # the question as the embedding model sees it
 
 
 def hit_json(hit: Hit) -> dict[str, Any]:
-    """A hit as programs get it: with the text of its passage."""
+    """A hit as JSON for programs, including the text of its passage."""
     passage = hit.passage
     return {
         **hit.to_json(),

@@ -35,7 +35,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """What came of asking for the newest rules; `parsed` and `diff` are only there if added."""
+    """The result of asking for the newest rules; `parsed` and `diff` are set only if added."""
 
     status: Literal["added", "loaded", "older"]
     edition: str  # the one that the publisher offers
@@ -48,7 +48,7 @@ class Latest:
         if self.parsed is not None:
             return f"Added the edition {self.edition}: {len(self.parsed.rules)} rules."
         if self.status == "loaded":
-            return f"The newest edition, {self.edition}, is loaded already: nothing was added."
+            return f"The newest edition, {self.edition}, is already loaded: nothing was added."
         return (
             f"The rules page offers the edition {self.edition}, which is older than {self.newest}, "
             "the newest that is loaded: nothing was added."
@@ -67,8 +67,8 @@ def get(
 ) -> Latest:
     """Add the newest rules unless they are loaded.
 
-    `tell` hears what is being done, `offered` the day of a newer edition before it is fetched.
-    Only the page is fetched where the name of the file says that nothing newer is offered.
+    `tell` is called with each step, `offered` with the date of a newer edition before it is
+    fetched. If the file name shows that nothing newer is offered, only the page is fetched.
     """
     page = page or rules_page()
     tell(f"Reading {page}")
@@ -100,8 +100,8 @@ def newest_link(links: Iterable[Link], page: str) -> Link:
         )
     if len(found) > 1:
         raise SticklerError(
-            f"{page} links to {len(found)} plain texts and the name of none has a date, so that "
-            "the newest cannot be told",
+            f"{page} links to {len(found)} plain texts without a date in their names, so it is "
+            "not clear which is the newest",
             _BY_HAND,
         )
     return found[0]
@@ -130,7 +130,7 @@ class _Anchors(HTMLParser):
 
 
 def _links(html: str, page: str) -> list[Link]:
-    """The plain texts that a page links to; if any is named after the rules, only those."""
+    """The plain texts that a page links to; if any are named after the rules, only those."""
     anchors = _Anchors()
     anchors.feed(html)
     found = {}
@@ -156,19 +156,19 @@ def _day(name: str) -> str | None:
 
 
 def _edition_of(link: Link) -> str | None:
-    """The edition that a link leads to, as far as that is known without fetching it."""
+    """The edition that a link leads to, if that is known without fetching it."""
     added = [each.edition for each in library.documents() if each.source == link.address]
     return added[0] if added else link.day
 
 
-def _nothing_new(edition: str | None, book: Rulebook) -> Latest | None:
-    """Why an edition that is offered is not added; None where it is wanted, or not known yet."""
-    newest = next(iter(book.editions))
+def _nothing_new(edition: str | None, rulebook: Rulebook) -> Latest | None:
+    """Why an offered edition is not added; None if it should be added or is not known yet."""
+    newest = next(iter(rulebook.editions))
     if edition is None or edition > newest:
         return None
     if edition < newest:
         return Latest("older", edition, newest)
-    return Latest("loaded", edition, newest) if book.editions[newest].is_whole else None
+    return Latest("loaded", edition, newest) if rulebook.editions[newest].is_whole else None
 
 
 def _whats_new(edition: str, before: Rulebook) -> Diff | None:

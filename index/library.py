@@ -1,4 +1,4 @@
-"""The documents on disk, those that ship and those the user added, and the rulebook they make.
+"""The documents on disk, shipped and added by the user, and the rulebook they form.
 
 >>> index.library.load().current.rule("702.19b").text
 """
@@ -22,7 +22,7 @@ SHIPPED = Path(__file__).parent / "documents"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text and what is known of it; `sha256` vouches for its content."""
+    """One document and its metadata; `sha256` verifies its content."""
 
     file: str
     format: str
@@ -37,7 +37,7 @@ class Document:
 
 
 def documents() -> list[Document]:
-    """Every document, the user's behind those that ship."""
+    """All documents: those that ship, then the user's."""
     return [*_shipped(), *_added()]
 
 
@@ -56,13 +56,13 @@ def read(document: Document) -> ParsedDocument:
     except OSError as error:
         raise _lost(document, error.strerror or str(error)) from None
     if hashlib.sha256(data).hexdigest() != document.sha256:
-        raise _lost(document, "its content is not what was added")
+        raise _lost(document, "its content has changed since it was added")
     parsed = parsers.parse(data, document.file, document.edition, document.format)
     return replace(parsed, sections=_left_out(document) | dict(parsed.sections))
 
 
 def add(source: str, edition: str | None = None) -> tuple[Document, ParsedDocument]:
-    """Take in a file or an address; nothing changes unless the whole of it can be read."""
+    """Add a file or an address; nothing changes unless all of it can be read."""
     data = _fetched(source) if "://" in source else _from_disk(source)
     return add_text(data, source, edition)
 
@@ -70,7 +70,7 @@ def add(source: str, edition: str | None = None) -> tuple[Document, ParsedDocume
 def add_text(
     data: bytes, source: str, edition: str | None = None
 ) -> tuple[Document, ParsedDocument]:
-    """As `add`, for bytes that are here already."""
+    """Like `add`, for data that is already in memory."""
     name = source.rsplit("/", 1)[-1] or source
     if edition is not None:
         _check_day(edition)
@@ -87,20 +87,20 @@ def add_text(
     )
     with files.locked(_folder() / "documents.lock"):
         others = [known for known in _added() if known.file != document.file]
-        load([*_shipped(), *others])  # what is there already must be sound, or the error is ours
+        load([*_shipped(), *others])  # the existing documents must be sound
         files.write_whole(document.path, data)
         _write_manifest([*others, document])
     return document, parsed
 
 
 def remove(edition: str) -> list[Document]:
-    """Take away what the user added of an edition; a document that ships stays."""
+    """Remove the documents that the user added for an edition; shipped documents stay."""
     with files.locked(_folder() / "documents.lock"):
         added = _added()
         going = [document for document in added if document.edition == edition]
         if not going:
             shipped = any(document.edition == edition for document in _shipped())
-            why = "ships with Stickler and stays" if shipped else "was not added"
+            why = "ships with Stickler and cannot be removed" if shipped else "was not added"
             raise SticklerError(f"The edition {edition} {why}", Remedy(Action.LIST_DOCUMENTS))
         _write_manifest([document for document in added if document not in going])
         for document in going:
@@ -124,7 +124,7 @@ def _shipped() -> list[Document]:
 
 
 def _left_out(document: Document) -> dict[str, str]:
-    """The names of sections that a document that ships does not give itself."""
+    """Section names for a shipped document that does not contain them."""
     named = _toml()["sections"]
     assert isinstance(named, dict)
     return dict(named.get(document.edition, {})) if document.added is None else {}
@@ -165,7 +165,7 @@ def _check_day(edition: str) -> None:
             return
     except ValueError:
         pass
-    raise SticklerError(f"'{edition}' is not a day: write the edition as YYYY-MM-DD.")
+    raise SticklerError(f"'{edition}' is not a date: write the edition as YYYY-MM-DD.")
 
 
 def _fetched(address: str) -> bytes:
@@ -175,12 +175,12 @@ def _fetched(address: str) -> bytes:
 
 
 def _from_disk(source: str) -> bytes:
-    """The bytes of a file, one more than allowed at most: what is too large is not read whole."""
+    """The bytes of a file; at most one more than allowed is read, to detect larger files."""
     try:
         with open(Path(source).expanduser(), "rb") as file:
             return file.read(parsers.LARGEST + 1)
     except (OSError, ValueError, RuntimeError) as error:
         raise SticklerError(
             f"Could not read {source} ({getattr(error, 'strerror', None) or error}): "
-            "name a rules text that you can open."
+            "name a rules document that you can read."
         ) from None

@@ -1,4 +1,4 @@
-"""Which rule of one edition is which rule of another, for all rules at once.
+"""Matches the rules of two editions with each other, all at once.
 
 Rules move, so they are matched by text before they are matched by number: first the same words,
 then the closest wording under the same heading, then the closest anywhere.
@@ -13,8 +13,8 @@ from index.history import ENOUGH, likeness, plain, words
 from index.rulebook import Edition, Rule
 
 Pair = tuple[Rule, Rule]  # a rule of the old edition and the same rule in the new one
-_MOST = 6  # rules that are compared word by word with one that is looked for
-_ENOUGH_ANYWHERE = 0.65  # as ENOUGH, where no heading leads from one to the other
+_MAX_CANDIDATES = 6  # candidates that are compared with a rule word by word
+_ENOUGH_ANYWHERE = 0.65  # like ENOUGH, for rules without a common heading
 
 
 def match(old: Edition, new: Edition) -> list[Pair]:
@@ -22,7 +22,7 @@ def match(old: Edition, new: Edition) -> list[Pair]:
     old_names, new_names = _names(old), _names(new)
 
     def may_be_one(one: Rule, other: Rule) -> bool:
-        """A rule below a keyword's name does not turn into one of a keyword that was there too."""
+        """Not if both rules have keywords as headings and either keyword is in both editions."""
         ours, theirs = _name(one, old), _name(other, new)
         known = ours in new_names or theirs in old_names
         return ours == theirs or not (ours and theirs and known)
@@ -55,13 +55,13 @@ def _names(edition: Edition) -> set[str]:
 
 
 def _name(rule: Rule, edition: Edition) -> str:
-    """The name that a rule stands below; '' where only its section has a name."""
+    """The heading of a rule's group; '' if only its section has a name."""
     own = edition.by_number.get(numbers.group(rule.number))
     return own.text.lower() if own is not None and own.is_heading else ""
 
 
 def _same(old: Iterable[Rule], new: Iterable[Rule], key: Callable[[Rule], Hashable]) -> list[Pair]:
-    """Rules with the same key; where several have it, in their order."""
+    """Pairs of rules with the same key; if several share a key, they are paired in order."""
     waiting: dict[Hashable, list[Rule]] = {}
     for other in new:
         waiting.setdefault(key(other), []).append(other)
@@ -92,7 +92,7 @@ def _closest(
     may_be_one: Callable[[Rule, Rule], bool],
     enough: float,
 ) -> list[Pair]:
-    """Pairs of sentences that are alike enough, the closest first, each rule in one pair."""
+    """Pairs of rules that are similar enough, the closest first, each rule in one pair."""
     candidates = _Candidates(new)
     scored = [
         (likeness(rule, other), rule, other)
@@ -114,7 +114,7 @@ def _closest(
 
 
 class _Candidates:
-    """Sentences by their words, so that a rule is compared with the few that are worth it."""
+    """An index of rules by word, so that a rule is compared only with promising candidates."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._rules = {rule.number: rule for rule in rules if not rule.is_heading}
@@ -132,14 +132,15 @@ class _Candidates:
         shared = Counter(number for word in own for number in self._having.get(word, ()))
         share = {number: both / (len(own) + self._sizes[number]) for number, both in shared.items()}
         return [
-            self._rules[number] for number in heapq.nlargest(_MOST, share, key=share.__getitem__)
+            self._rules[number]
+            for number in heapq.nlargest(_MAX_CANDIDATES, share, key=share.__getitem__)
         ]
 
 
 def _renamed_headings(
     old: Iterable[Rule], new: Iterable[Rule], pairs: Iterable[Pair]
 ) -> list[Pair]:
-    """Headings that were left over although the rules below them are the same."""
+    """Unmatched headings whose rules were matched: they were renamed."""
     moves: dict[str, Counter[str]] = {}
     for rule, other in pairs:
         moves.setdefault(numbers.group(rule.number), Counter())[numbers.group(other.number)] += 1

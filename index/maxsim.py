@@ -1,7 +1,7 @@
-"""Late interaction: compares a question with the first rules that search found, token by token.
+"""Late interaction: compares a question with the top rules that search found, token by token.
 
-One vector for a whole text blurs what tells two subrules apart. MaxSim lets every token of the
-question, as the embedding model sees it in its context, look for the nearest token of the rule.
+A single vector for a text blurs the differences between two subrules. MaxSim compares every
+contextual token vector of the question with the nearest token vector of the rule.
 """
 
 import threading
@@ -28,7 +28,7 @@ class MaxSim:
     def scores(
         self, questions: Sequence["Vectors"], rules: Sequence[Sequence[str]]
     ) -> list[list[float]]:
-        """For each question, given by its token vectors: a score for each of its rules' texts."""
+        """For each question, given as token vectors, a score for each of its candidate texts."""
         with self._lock:
             new = [text for texts in rules for text in texts if text not in self._tokens]
             distinct = list(dict.fromkeys(new))

@@ -1,7 +1,7 @@
-"""Rule numbers: parse, sort as people count, expand ranges, find references in a text.
+"""Rule numbers: parse, sort, expand ranges, find references in a text.
 
 A number is a section (702), a rule (702.19) or a subrule (702.19b). Letters skip l and o and
-run on past z with aa.
+continue after z with aa.
 """
 
 import functools
@@ -15,7 +15,7 @@ RULE = rf"{SECTION}\.\d{{1,4}}[a-z]{{0,2}}"  # never a bare section
 
 _PLAIN = re.ASCII | re.IGNORECASE
 _NUMBER = re.compile(rf"({SECTION})(?:\.(\d{{1,4}})([a-z]{{0,2}}))?", re.ASCII)
-_TAIL = (  # a letter only right behind a dash: '702.19b to a creature' is no range
+_TAIL = (  # a bare letter only directly after a dash: '702.19b to a creature' is not a range
     rf"(?:(?:{DASH}(?P<short>\d{{1,4}}[a-z]{{0,2}}|[a-z]{{1,2}})"
     rf"|\s*(?:{DASH}|\bthrough\b|\bto\b)\s*(?:rules?\s+)?(?P<full>{RULE}))(?!\.?\w))?"
 )
@@ -32,7 +32,7 @@ _MOST_IN_A_RANGE = 200
 
 
 class Number(NamedTuple):
-    """The parts of a number; comparing two compares them as people count."""
+    """The parts of a number; tuples compare in the order of the rulebook."""
 
     section: int
     rule: int  # 0 for a bare section
@@ -67,12 +67,12 @@ def parent(number: str) -> str | None:
 
 @functools.lru_cache(maxsize=1 << 17)
 def group(number: str) -> str:
-    """The rule a subrule belongs to: 702.19 for 702.19 and 702.19b; what is no number stays."""
+    """The rule a subrule belongs to: 702.19 for 702.19b; a non-number is returned as is."""
     return number.rstrip("abcdefghijklmnopqrstuvwxyz") if is_number(number) else number
 
 
 def follows(number: str, previous: str) -> bool:
-    """True where `number` can stand right behind `previous` with nothing missing between."""
+    """True if `number` can directly follow `previous`, with nothing missing in between."""
     here, before = parse(number), parse(previous)
     if here.section != before.section:
         return here.section > before.section and here.rule == 1 and not here.letters
@@ -90,7 +90,7 @@ def _next_letters(letters: str) -> str:
 
 
 def expand(start: str, end: str | None) -> list[str]:
-    """The numbers of a range: ('510.1c', 'd') -> 510.1c and 510.1d; the ends alone if absurd."""
+    """The numbers of a range: ('510.1c', 'd') -> 510.1c and 510.1d; only its ends if too long."""
     if end is None:
         return [start]
     first = parse(start)
@@ -141,7 +141,7 @@ def references(text: str) -> tuple[str, ...]:
 
 
 def asked(query: str) -> list[str]:
-    """The numbers of a query that is nothing but a number or a range ('510.1c-d'), else none."""
+    """The numbers in a query that is just a number or a range ('510.1c-d'); otherwise none."""
     match = _WHOLE_QUERY.fullmatch(query.strip())
     if match is None:
         return []

@@ -6,7 +6,7 @@ from typing import Literal
 from index import numbers
 from index.rulebook import Edition, GlossaryEntry, Rule
 
-SCHEME = 2  # raise it when the embedded text is made in another way: indexes are then rebuilt
+SCHEME = 2  # increment when the embedded text changes: indexes are then rebuilt
 
 Kind = Literal["rule", "example", "glossary"]
 
@@ -23,11 +23,11 @@ class Passage:
     truncated: bool = False
 
 
-def passages(book: Edition) -> list[Passage]:
+def passages(edition: Edition) -> list[Passage]:
     """Every passage of one book, in the order of its rules, the glossary last."""
     found: list[Passage] = []
-    for rule in book.rules:
-        lead = _lead(book, rule)
+    for rule in edition.rules:
+        lead = _lead(edition, rule)
         found.append(
             Passage(
                 id=rule.passage_id,
@@ -54,11 +54,11 @@ def passages(book: Edition) -> list[Passage]:
                         truncated=example.truncated,
                     )
                 )
-    return found + [_glossary(entry) for entry in book.glossary]
+    return found + [_glossary(entry) for entry in edition.glossary]
 
 
-def _lead(book: Edition, rule: Rule) -> str:
-    path = book.path(rule.number)[-2:]
+def _lead(edition: Edition, rule: Rule) -> str:
+    path = edition.path(rule.number)[-2:]
     return f"{' > '.join(path)}: " if path else ""
 
 

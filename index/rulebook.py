@@ -1,4 +1,4 @@
-"""What a rulebook is made of: rules by number, and an edition to move about in."""
+"""The types of a rulebook: rules, glossary entries, parsed documents and editions."""
 
 import bisect
 import functools
@@ -14,7 +14,7 @@ CUT_OFF = " [cut off in the source]"
 
 
 def marked(text: str, truncated: bool) -> str:
-    """A text as it is shown: one that its source cut off says so."""
+    """A text for display; if its source cut it off, that is marked."""
     return text + CUT_OFF if truncated else text
 
 
@@ -26,7 +26,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One numbered rule as its document gives it; a bare heading has its heading as its text."""
+    """One numbered rule as in its document; for a bare heading, the text is the heading."""
 
     number: str
     text: str  # paragraphs joined by newlines
@@ -79,10 +79,10 @@ class GlossaryEntry:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """From which number to which, in string order, a document speaks for its edition.
+    """A range of rule numbers, in string order, for which a document is complete.
 
-    What lies inside and is not in the document is not a rule of that edition; what lies outside
-    is simply not known.
+    A number inside the range that the document lacks is not a rule of that edition; about numbers
+    outside the range, nothing is known.
     """
 
     first: str = ""
@@ -117,7 +117,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Edition:
-    """One book: its rules in the order people count, and ways to move about in it."""
+    """One edition of the rulebook: its rules in order, with look-ups by number and heading."""
 
     name: str
     by_number: Mapping[str, Rule]
@@ -166,7 +166,7 @@ class Edition:
         return found
 
     def __contains__(self, number: str) -> bool:
-        """True for a rule of this book and a section that it has rules of, not for a chapter."""
+        """True for a rule of this book or a section that has rules here, not for a chapter."""
         return number in self.by_number or (len(number) > 1 and bool(self.subrules(number)))
 
     def rule(self, number: str) -> Rule:
@@ -186,7 +186,7 @@ class Edition:
         )
 
     def subrules(self, number: str) -> list[Rule]:
-        """All below a number: 702 -> 702.1 ..., 702.19 -> 702.19a ...; a subrule has none."""
+        """All rules below a number: 702 -> 702.1 ..., 702.19 -> 702.19a ...; none for a subrule."""
         low = numbers.parse(number)
         if low.letters:
             return []
@@ -198,7 +198,7 @@ class Edition:
         return [self.by_number[n] for n in self._order[first:last]]
 
     def neighbours(self, number: str) -> tuple[Rule | None, Rule | None]:
-        """The rules right before and right behind one."""
+        """The rules directly before and after one."""
         at = self._order.index(self.rule(number).number)
         before = self.rules[at - 1] if at else None
         behind = self.rules[at + 1] if at + 1 < len(self.rules) else None
@@ -220,7 +220,7 @@ class Edition:
         return self._referred_from.get(number, [])
 
     def rule_json(self, rule: Rule) -> dict[str, Any]:
-        """A rule as programs get it: with its parent and its references both ways."""
+        """A rule as JSON for programs, with its parent and references in both directions."""
         return {
             **asdict(rule),
             "parent": rule.parent,
@@ -233,7 +233,7 @@ class Edition:
         return self._headings.get(" ".join(name.lower().split()), [])
 
     def find(self, query: str) -> list[Rule]:
-        """The rules that a number, a range, a section or a heading's name stands for."""
+        """The rules for a number, a range, a section or a heading."""
         wanted = numbers.asked(query) or self.headed(query)
         if not wanted:
             raise SticklerError(

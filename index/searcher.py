@@ -1,8 +1,8 @@
 """From a question to the rules that decide it.
 
-Rules whose numbers stand in the question are looked up. All others go through the stages of
-index/stages.py: candidates -> fuse -> boost, and then the first of them are compared with the
-question token by token (MaxSim): rerank.
+Rules that the question names by number are looked up. All others go through the stages of
+index/stages.py: candidates -> fuse -> boost, and finally rerank, which compares the top candidates
+with the question token by token (MaxSim).
 
 >>> Searcher.open().search(["does my trampler need to kill both blockers?"])[0].hits[0]
 """
@@ -30,12 +30,12 @@ class Searcher:
 
     def __init__(
         self,
-        book: Rulebook,
+        rulebook: Rulebook,
         index: store.Store,
         embedder: Embedder,
         weights: Weights | None = None,
     ) -> None:
-        self.book = book
+        self.book = rulebook
         self.index = index
         self.embedder = embedder
         self.weights = weights or Weights()
@@ -63,7 +63,7 @@ class Searcher:
     ) -> list[SearchResult]:
         """The k best rules of each question, each number once; the questions are embedded together.
 
-        `masked` has for each question the ids of passages that do not exist for it.
+        `masked` gives, for each question, the ids of passages that are hidden from it.
         """
         for question in questions:
             check(question)
@@ -93,7 +93,7 @@ class Searcher:
     def similar_questions(
         self, vector: "Vectors", numbers: Sequence[str], count: int, edition: str | None = None
     ) -> list[AnsweredQuestion]:
-        """The answered questions beside these rules that are most like the one with this vector."""
+        """The answered questions of these rules that are most similar to a question's vector."""
         questions = self._view(edition).expansion
         return questions.similar_questions(vector, numbers, count) if questions else []
 
@@ -107,7 +107,7 @@ class Searcher:
 
 
 def check(question: str) -> None:
-    """What a question must be to be searched for."""
+    """Raise an error if a question is empty or too long."""
     if not question.strip():
         raise SticklerError("The question is empty: ask something.")
     if len(question) > LONGEST_QUESTION:

@@ -1,6 +1,6 @@
-"""Vectors of fixed texts that ship, so that no machine has to compute them first.
+"""Precomputed vectors of fixed texts, so that users do not have to compute them.
 
-They are held in 8 bits and bound by hash to the embedding model and to the texts.
+They are stored in 8 bits and tied by hash to the embedding model and to the texts.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ _LARGEST = 127
 
 
 def load(path: Path, texts: Sequence[str], model: str) -> "Vectors | None":
-    """The vectors of the texts; None unless this very model, given by its hash, made them."""
+    """The vectors of the texts; None unless they were computed by the model with this hash."""
     import numpy as np
 
     if not ship_for(path, texts, model):

@@ -1,10 +1,10 @@
 """The stages of search over one edition: candidates -> fuse -> boost, and rerank.
 
 candidates  the nearest passages by FAISS and by BM25, and the rules with the nearest questions
-fuse        both scores set against what all passages (or questions) score (z), weighted and added
-boost       lifted where the question names the heading, where rules around it fit as well,
-            and where a good hit refers to it
-rerank      the order of the first hits after another score, such as MaxSim's, is added
+fuse        the weighted sum of both z-scores (over all passages, or all questions), with a bonus
+            if the question names the heading and penalties for examples, pointers, other formats
+boost       a bonus if neighbouring rules match as well, and if a good hit refers to the rule
+rerank      reorders the top hits after adding another score, such as MaxSim's
 """
 
 import math
@@ -27,42 +27,42 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-_FOLLOWED = 3  # of the best rules, those whose references are followed
-_TOP = 20  # candidates that a path may claim to have found
-_FORMATS = "89"  # chapters: multiplayer rules and casual variants
+_REFERRING_RULES = 3  # how many of the best rules have their references followed
+_VIA_TOP = 20  # candidates for which dense search or BM25 is named in `via`
+_VARIANT_CHAPTERS = "89"  # chapters: multiplayer rules and casual variants
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each sort of evidence counts, in units of a dense score's spread."""
+    """The weight of each kind of evidence, in standard deviations of the dense score."""
 
     dense: float = 1.0
     bm25: float = 0.3
-    question: float = 0.0  # a rule's questions speak for it as its text does; -inf: not at all
+    question: float = 0.0  # added to the score of a rule's questions; -inf ignores the questions
     heading: float = 0.7  # the question names the heading that the rule stands under
     around: float = 0.2  # share of the best score among the rules of the same group
-    example: float = -0.5  # an example speaks for its rule, but less surely than the rule itself
+    example: float = -0.5  # an example is weaker evidence for its rule than the rule's own text
     pointer: float = -3.0  # a glossary entry that points to a heading decides nothing
     other_format: float = -1.0  # a rule of a format that the question does not speak of
     reference: float = 0.1  # share of a good hit's score for a rule that it refers to
-    maxsim: float = 6.0  # how well the rule takes up the question's tokens
-    number: float = 100.0  # a rule asked for by number goes before all others
+    maxsim: float = 6.0  # how well the rule matches the question's tokens
+    number: float = 100.0  # a rule requested by number comes before all others
 
 
 class Query(NamedTuple):
-    """A question as the stages see it."""
+    """A question, prepared for the stages."""
 
     text: str
-    terms: list[str]  # stems, table talk put into the rules' words
+    terms: list[str]  # stems, with slang translated into the rulebook's words
     headings: set[str]  # that it names
-    names_format: bool  # it speaks of Commander, of teams and the like
+    names_format: bool  # it mentions Commander, teams or the like
     vector: "Floats"
-    masked: frozenset[str]  # ids of passages that do not exist for it
-    questions: NearestQuestions = NONE  # of those that are kept beside the rules
+    masked: frozenset[str]  # ids of passages hidden from it
+    questions: NearestQuestions = NONE  # the nearest expansion questions
 
 
 class Candidates(NamedTuple):
-    """Rows of a view worth scoring, with what each path makes of them."""
+    """Rows of a view to score, with their dense and BM25 scores."""
 
     rows: list[int]
     similarity: "Floats"  # cosine of the question and the passage
@@ -108,7 +108,7 @@ class ViewSearch:
 
     @cached_property
     def _spread(self) -> tuple["Floats", "Floats"]:
-        """Mean and covariance of all vectors: they give the mean and spread of any question's
+        """Mean and covariance of all vectors, which give the mean and deviation of any question's
         scores without scoring every passage."""
         import numpy as np
 
@@ -117,7 +117,7 @@ class ViewSearch:
         return vectors.mean(axis=0), np.cov(vectors, rowvar=False, bias=True)
 
     def text(self, hit: Hit, masked: Collection[str]) -> str:
-        """A rule as it is embedded, also where search found it by its example."""
+        """The embedded text of a rule, even if search found it through an example."""
         own = self._rules.get(hit.passage.number)
         shown = own is not None and own.embedded and own.id not in masked
         return own.embedded if own and shown else hit.passage.embedded
@@ -143,7 +143,7 @@ class ViewSearch:
         return SearchResult(hits, self._evidence(query, candidates))
 
     def look_up(self, query: Query, k: int) -> list[Scored]:
-        """The rules whose numbers stand in the question, each with what is below it."""
+        """The rules that the question names by number, each with its subrules."""
         wanted = numbers.asked(query.text) or [
             n for n in numbers.references(query.text) if n in self._book
         ]
@@ -160,7 +160,7 @@ class ViewSearch:
         ]
 
     def candidates(self, query: Query, k: int) -> Candidates:
-        """The rows that FAISS, BM25 or a rule's questions put first, each scored by all."""
+        """The top rows by FAISS, BM25 or expansion questions, each with all scores."""
         import numpy as np
 
         view = self._view
@@ -189,7 +189,7 @@ class ViewSearch:
         return {self._own_rows[n]: score for n, score in scores.items() if n in self._own_rows}
 
     def fuse(self, query: Query, candidates: Candidates) -> dict[str, tuple[float, int]]:
-        """Each rule's best score and the row that has it; the heading's bonus is part of it."""
+        """Each rule's best score and the row that has it, with the row's bonuses and penalties."""
         weights = self._weights
         scores = weights.dense * candidates.dense + weights.bm25 * candidates.bm25
         best: dict[str, tuple[float, int]] = {}
@@ -199,14 +199,14 @@ class ViewSearch:
             score += weights.heading * (passage.heading in query.headings)
             score += weights.pointer * self._only_points(passage)
             score += weights.other_format * (
-                passage.number[0] in _FORMATS and not query.names_format
+                passage.number[0] in _VARIANT_CHAPTERS and not query.names_format
             )
             if passage.number not in best or best[passage.number][0] < score:
                 best[passage.number] = (score, row)
         return best
 
     def _only_points(self, passage: Passage) -> bool:
-        """Whether it is a glossary entry that says where to read on, and nothing else is there."""
+        """Whether it is a glossary entry that only refers to a heading or to an absent rule."""
         if passage.kind != "glossary":
             return False
         rule = self._rules.get(passage.number)
@@ -215,7 +215,7 @@ class ViewSearch:
     def boost(
         self, query: Query, candidates: Candidates, best: Mapping[str, tuple[float, int]]
     ) -> list[Scored]:
-        """Every candidate rule, best first, with what its surroundings and references add."""
+        """Every candidate rule, best first, with the bonuses for neighbours and references."""
         around: dict[str, float] = {}
         for number, (score, _) in best.items():
             group = numbers.group(number)
@@ -241,7 +241,7 @@ class ViewSearch:
     def _referred(self, total: Mapping[str, float], masked: frozenset[str]) -> dict[str, float]:
         """What a rule gains from being named by one of the best."""
         gains: dict[str, float] = {}
-        for number in sorted(total, key=lambda n: -total[n])[:_FOLLOWED]:
+        for number in sorted(total, key=lambda n: -total[n])[:_REFERRING_RULES]:
             rule = self._book.by_number.get(number)
             if rule is None or rule.passage_id in masked:
                 continue
@@ -272,15 +272,15 @@ class ViewSearch:
 
 
 def first(result: SearchResult, count: int) -> list[Hit]:
-    """The first hits of those that were not asked for by number."""
+    """The top hits, excluding those requested by number."""
     return [hit for hit in result.hits if "number" not in hit.via][:count]
 
 
 def rerank(result: SearchResult, scores: Mapping[str, float], weight: float) -> SearchResult:
-    """The hits in the order of their score and what these scores, by rule number, add.
+    """The hits, reordered after adding these scores, which are given by rule number.
 
-    What lies above or below the mean of all counts, so that scores stay on their scale. Rules that
-    were asked for by number stay in front; those without a score stay behind.
+    Scores are centred on their mean, so that the totals stay on the same scale. Rules requested by
+    number stay in front; those without a score stay behind.
     """
     mean = sum(scores.values()) / max(1, len(scores))
     rescored = [
@@ -308,7 +308,7 @@ def _top(scores: "Floats", rows: list[int]) -> set[int]:
     """The rows that score best."""
     import numpy as np
 
-    return {rows[at] for at in np.argsort(-scores)[:_TOP].tolist()}
+    return {rows[at] for at in np.argsort(-scores)[:_VIA_TOP].tolist()}
 
 
 def _via(rows: list[int], dense: set[int], bm25: set[int], referred: bool) -> tuple[Via, ...]:

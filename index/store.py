@@ -1,7 +1,7 @@
-"""The index on disk: for every edition vectors (FAISS), words (BM25) and passages, and a manifest.
+"""The index on disk: vectors (FAISS), words (BM25) and passages of every edition, and a manifest.
 
-A build writes a folder of its own, its manifest last, and then turns one small file, CURRENT, to
-it: a reader finds the old index or the new one, never a part.
+A build writes a new folder, its manifest last, and then points one small file, CURRENT, to it: a
+reader sees either the old index or the new one, never a part.
 """
 
 import datetime
@@ -22,8 +22,8 @@ from index.errors import Action, Remedy, SticklerError
 from index.passages import SCHEME, Passage, passages
 from index.rulebook import Edition
 
-FORMAT = 3  # raise it when what lies on disk changes: older indexes are then built anew
-_EXACT_UP_TO = 50_000  # passages; beyond that FAISS looks into the nearest cells only
+FORMAT = 3  # increment when the layout on disk changes: older indexes are then rebuilt
+_EXACT_UP_TO = 50_000  # passages; beyond that FAISS searches only the nearest cells
 _BUILD_SECONDS = 6 * 3600.0  # how long a second build waits for the first
 _REBUILD = Remedy(Action.BUILD_INDEX)
 
@@ -43,36 +43,36 @@ class Store:
     manifest: Mapping[str, Any]
     views: Mapping[str, View]
 
-    def view(self, book: Rulebook, edition: str | None) -> View:
-        return self.views[book.edition(edition).name]
+    def view(self, rulebook: Rulebook, edition: str | None) -> View:
+        return self.views[rulebook.edition(edition).name]
 
 
 def folder() -> Path:
     return files.home() / "index"
 
 
-def open_store(book: Rulebook, embedder: Embedder, progress: Progress | None = None) -> Store:
-    """The index of these rules; built if there is none yet, or if documents or model changed."""
+def open_store(rulebook: Rulebook, embedder: Embedder, progress: Progress | None = None) -> Store:
+    """The index of these rules; built if there is none, or if documents or model changed."""
     manifest = read_manifest()
     if manifest is None or stale(manifest) or _other_weights(manifest, embedder):
-        manifest = build(book, embedder, progress)
+        manifest = build(rulebook, embedder, progress)
     if manifest["model"]["hash"] != embedder.hash:
         raise SticklerError(
             f"The index was built with {manifest['model']['name']}, settings say {embedder.name}",
             Remedy(Action.BUILD_INDEX, embedder.name),
         )
     try:
-        return _load(manifest, book)
+        return _load(manifest, rulebook)
     except FileNotFoundError:
-        pass  # another build may have just put a newer index in its place: look once more
+        pass  # another process may have just replaced the index: try once more
     try:
-        return _load(read_manifest() or manifest, book)
+        return _load(read_manifest() or manifest, rulebook)
     except FileNotFoundError as error:
         raise SticklerError(f"The index lacks {error.filename}", _REBUILD) from None
 
 
 def read_manifest() -> dict[str, Any] | None:
-    """What the index on disk says of itself; None where none was built."""
+    """The manifest of the index on disk; None if there is no index."""
     pointer = folder() / "CURRENT"
     if not pointer.exists():
         return None
@@ -85,21 +85,21 @@ def read_manifest() -> dict[str, Any] | None:
 
 
 def build(
-    book: Rulebook, embedder: Embedder, progress: Progress | None = None, anew: bool = False
+    rulebook: Rulebook, embedder: Embedder, progress: Progress | None = None, anew: bool = False
 ) -> dict[str, Any]:
-    """Build the index and put it in place; one build at a time, what is fresh is left alone."""
+    """Build and install the index, one build at a time; an up-to-date index is left alone."""
     with files.locked(folder() / "lock", _BUILD_SECONDS):
         try:
             known = None if anew else read_manifest()
         except SticklerError:
-            known = None  # damaged: this is the command that mends it
+            known = None  # damaged: building repairs it
         if known and not stale(known) and known["model"]["hash"] == embedder.hash:
             return known
         now = datetime.datetime.now(datetime.UTC)
         documents = _documents()
         found = {
-            name: [passage for passage in passages(book.edition(name)) if passage.embedded]
-            for name in (CURRENT, *book.editions)
+            name: [passage for passage in passages(rulebook.edition(name)) if passage.embedded]
+            for name in (CURRENT, *rulebook.editions)
         }
         texts = [passage.embedded for those in found.values() for passage in those]
         vectors = embedder.encode_passages(texts, progress)
@@ -116,7 +116,7 @@ def build(
             place = Path(tempfile.mkdtemp(prefix=f"{now:%Y%m%dT%H%M%S}-", dir=folder()))
         try:
             with files.explained(place):
-                _write(place, _bm25_texts(book, found, embedder), found, vectors, manifest)
+                _write(place, _bm25_texts(rulebook, found, embedder), found, vectors, manifest)
         except BaseException:
             shutil.rmtree(place, ignore_errors=True)
             raise
@@ -129,7 +129,7 @@ def build(
 
 
 def stale(manifest: Mapping[str, Any]) -> bool:
-    """Whether it was built from other documents or questions than are there now, or otherwise."""
+    """Whether the documents, questions, scheme or format have changed since the index was built."""
     if manifest["format"] != FORMAT:
         return True
     made_with = (SCHEME, _documents(), expansion.digest(manifest["model"]["hash"]))
@@ -137,7 +137,7 @@ def stale(manifest: Mapping[str, Any]) -> bool:
 
 
 def _other_weights(manifest: Mapping[str, Any], embedder: Embedder) -> bool:
-    """True where the model of the same name is another by now, as after an update."""
+    """True if the model has the same name but different weights, for instance after an update."""
     model = manifest["model"]
     return bool(model["name"] == embedder.name and model["hash"] != embedder.hash)
 
@@ -156,7 +156,7 @@ def _write(
     vectors: Any,
     manifest: dict[str, Any],
 ) -> None:
-    """Write every view, and last the manifest, which vouches for each file by its digest."""
+    """Write every view and finally the manifest, which has the digest of each file."""
     import faiss
 
     start = 0
@@ -178,13 +178,13 @@ def _write(
 
 
 def _bm25_texts(
-    book: Rulebook, found: Mapping[str, Sequence[Passage]], embedder: Embedder
+    rulebook: Rulebook, found: Mapping[str, Sequence[Passage]], embedder: Embedder
 ) -> dict[str, list[str]]:
-    """The passages as BM25 reads them: the answered questions beside a rule are words of it."""
+    """The texts that BM25 indexes: each rule together with its answered questions."""
     expanded = expansion.digest(embedder.hash) is not None
     texts = {}
     for name, those in found.items():
-        beside = expansion.words_beside(book.edition(name)) if expanded else {}
+        beside = expansion.words_beside(rulebook.edition(name)) if expanded else {}
         texts[name] = [
             f"{passage.embedded} {beside.get(passage.number, '')}"
             if passage.kind == "rule"
@@ -195,7 +195,7 @@ def _bm25_texts(
 
 
 def _faiss_index(vectors: Any) -> Any:
-    """Exact where that is quick; else cells, of which a search visits one in sixteen."""
+    """Exact search for small indexes; otherwise cells, of which a search visits one in sixteen."""
     import faiss
 
     count, dimensions = vectors.shape
@@ -209,7 +209,7 @@ def _faiss_index(vectors: Any) -> Any:
     return index
 
 
-def _load(manifest: Mapping[str, Any], book: Rulebook) -> Store:
+def _load(manifest: Mapping[str, Any], rulebook: Rulebook) -> Store:
     import faiss
 
     place = Path(manifest["folder"])
@@ -224,5 +224,5 @@ def _load(manifest: Mapping[str, Any], book: Rulebook) -> Store:
         assert index.ntotal == count == len(those)
         if hasattr(index, "make_direct_map"):
             index.make_direct_map()
-        views[name] = View(book.edition(name), those, index, Bm25.load(place / name / "words"))
+        views[name] = View(rulebook.edition(name), those, index, Bm25.load(place / name / "words"))
     return Store(manifest, views)

@@ -1,7 +1,7 @@
-"""Weights that were tuned on players' questions, laid over the general model they began from.
+"""Weights fine-tuned on players' questions, applied on top of the model they started from.
 
-Only what was trained is kept, in half precision; the file names the base weights, a folder or a
-single file, by fingerprint.
+Only trained weights are stored, in half precision; the file identifies the base weights, a folder
+or a single file, by fingerprint.
 """
 
 import hashlib
@@ -50,17 +50,17 @@ def read(path: Path, base: Path) -> "dict[str, torch.Tensor]":
 
 
 def fingerprint(base: Path) -> str:
-    """What names base weights: of a folder its files, of a file all of it."""
+    """Identifies base weights: by the files of a folder, or by the content of a file."""
     return files.digest(base)[:16] if base.is_file() else files.fingerprint(base)
 
 
 def second(path: Path) -> Path:
-    """Where the second half of a file lies that would be too large for one."""
+    """The path of the second half, for weights too large for one file."""
     return path.with_suffix(f".2{SUFFIX}")
 
 
 def write(path: Path, base: Path, tensors: "Mapping[str, torch.Tensor]") -> None:
-    """Keep tuned tensors with the fingerprint of what they belong to, in two files if large."""
+    """Save tuned tensors with the fingerprint of their base, in two files if large."""
     from safetensors.torch import save
 
     told = {"base": fingerprint(base)}
@@ -80,6 +80,6 @@ def lay_over(model: Any, tensors: "Mapping[str, torch.Tensor]") -> None:
     for name, tensor in tensors.items():
         if name not in own or own[name].shape != tensor.shape:
             raise SticklerError(
-                f"The tuned weights have parts that the model lacks ({name}): tune anew."
+                f"The tuned weights have parts that the model lacks ({name}): tune it again."
             )
     model.load_state_dict(tensors, strict=False)

@@ -1,4 +1,4 @@
-"""The players' own words: table talk put into the rules' words, and headings that are named."""
+"""Players' slang translated into the rulebook's words, and headings that a question names."""
 
 import re
 import tomllib
@@ -20,7 +20,7 @@ _ENDINGS = r"(?:s|es|ed|d|ing|er|ers)?(?:['’]s)?"
 
 
 class Vocabulary:
-    """Puts table talk into the rules' words: 'he sacs a trampler' -> 'he sacrifice a trample'."""
+    """Slang into the rulebook's words: 'he sacs a trampler' -> 'he sacrifice a trample'."""
 
     def __init__(self, headings: Iterable[str]) -> None:
         talk = {form: h.lower() for h in headings for form in _bearers(h.lower())}
@@ -29,7 +29,7 @@ class Vocabulary:
             talk |= _talk(own)
         words = sorted(talk, key=len, reverse=True)  # 'board wipe' goes before 'board'
         self._meanings = [talk[word] for word in words]
-        by_letter: dict[str, list[str]] = {}  # or each place would be tried with every word
+        by_letter: dict[str, list[str]] = {}  # so that not every word is tried at every position
         for at, word in enumerate(words):
             by_letter.setdefault(word[:1], []).append(f"(?P<w{at}>{_forms(word)})")
         alternatives = "|".join(
@@ -57,7 +57,7 @@ class Headings:
 
 
 def names_format(question: str) -> bool:
-    """Whether a question speaks of a multiplayer game or a casual variant, such as Commander."""
+    """Whether a question mentions a multiplayer game or a casual variant, such as Commander."""
     return _FORMATS.search(question) is not None
 
 
@@ -86,6 +86,6 @@ def _talk(path: Path) -> dict[str, str]:
         return {str(word).lower(): str(meaning) for word, meaning in talk.items()}
     except (OSError, ValueError, KeyError, AttributeError) as error:
         raise SticklerError(
-            f'{path} cannot be used ({error}): it takes lines such as swing = "attack" '
+            f'{path} cannot be used ({error}): it needs lines such as swing = "attack" '
             "below a line [talk]."
         ) from None

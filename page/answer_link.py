@@ -1,7 +1,7 @@
 """Links that ask a question again: /?ask=...&edition=...&cites=702.17b-1a2b3c4d.
 
-A link names the rules that its answer cited, each with a digest of its words, so that whoever opens
-it is told which of them read differently by now.
+A link names the rules that its answer cited, each with a digest of its wording, so that whoever
+opens it can see which of them have been reworded since.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from index.rulebook import Edition
 from index.searcher import LONGEST_QUESTION
 from qa.answer import Answer
 
-MAX_LENGTH = 2000  # characters: more does not survive every messenger
+MAX_LENGTH = 2000  # characters: some messengers cut off longer links
 _MAX_CITES = 12
 _CITE = re.compile(rf"({numbers.RULE})-([0-9a-f]{{8}})")
 
@@ -48,15 +48,15 @@ def address(answer: Answer) -> str | None:
 
 
 def read(ask: str, edition: str, cites: str) -> Link:
-    """What a link asks, from its parameters; whatever is no citation is left out."""
+    """Parse a link's parameters; anything that is not a valid citation is ignored."""
     found = [LinkedRule(*match.groups()) for match in _CITE.finditer(cites[:MAX_LENGTH])]
-    # One character too many is enough to be told that a question is too long.
+    # Keep one character too many, so that a question that is too long is still rejected.
     return Link(ask[: LONGEST_QUESTION + 1], edition, tuple(found[:_MAX_CITES]))
 
 
-def changed(cites: Sequence[LinkedRule], book: Edition) -> list[str]:
+def changed(cites: Sequence[LinkedRule], edition: Edition) -> list[str]:
     """The numbers of the rules that a book words differently, or lacks."""
-    rules = {cite: book.by_number.get(cite.number) for cite in cites}
+    rules = {cite: edition.by_number.get(cite.number) for cite in cites}
     return [
         cite.number
         for cite, rule in rules.items()

@@ -1,4 +1,4 @@
-"""A question put to the service, as a conversation whose last turn grows until it is answered."""
+"""Asks the service a question and yields the conversation as its last turn grows."""
 
 import statistics
 import time
@@ -24,9 +24,9 @@ def ask_stream(
     session: str,
     changed: Sequence[str] = (),
 ) -> Iterator[list[Turn]]:
-    """The conversation again and again, with the new turn as far as it has come.
+    """Yield the conversation repeatedly, with the new turn in its current state.
 
-    `changed` are the rules of a link that read differently by now.
+    `changed` are the rules cited in a link whose wording has changed since.
     """
     kept = list(turns[-(MAX_TURNS - 1) :])
     turn = Turn(question, waiting="Searching the rules …", changed=tuple(changed))

@@ -19,11 +19,11 @@ from page.transcript import Turn
 if TYPE_CHECKING:
     import gradio as gr
 
-AT_ONCE = 60  # questions that are taken in; whose turn it is, the service decides
+AT_ONCE = 60  # questions accepted at once; the service decides whose turn it is
 
 
 class Offer(NamedTuple):
-    """The button that gets the whole rules where only excerpts are loaded, and what came of it."""
+    """The button that gets the full rules if only excerpts are loaded, and its status message."""
 
     note: "gr.HTML"
     button: "gr.Button"
@@ -49,14 +49,14 @@ def build(shared: Shared) -> AskTab:
             with gr.Row(elem_classes="offering"):
                 offer = Offer(
                     html(elem_id="offer"),
-                    gr.Button("Get the whole rules", size="sm", min_width=160, visible=False),
+                    gr.Button("Get the full rules", size="sm", min_width=160, visible=False),
                 )
             events = ("starter", "cite", "vote", "resume")
             conversation = live_html("conversation", render_conversation([]), events)
             with gr.Row(elem_classes="asking"):
                 question = gr.Textbox(
                     label="Question",
-                    placeholder="Ask, or name a rule",
+                    placeholder="Ask a question or name a rule",
                     lines=1,
                     max_lines=6,
                     max_length=LONGEST_QUESTION,
@@ -99,7 +99,7 @@ def build(shared: Shared) -> AskTab:
         yield {send: gr.Button(visible=True), stop: gr.Button(visible=False)}
 
     def choose_edition(name: str) -> Iterator[dict[Any, Any]]:
-        """What is asked next is asked there too."""
+        """Select the edition for the following questions too."""
         editions = [CURRENT, *service.resources.book.editions]
         if name in editions:
             yield {shared.edition: gr.Dropdown(choices=editions, value=name)}

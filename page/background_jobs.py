@@ -1,6 +1,6 @@
-"""Long jobs behind the page: each in a thread of its own, with its progress, stopped when asked to.
+"""Long jobs started on the page: each runs in its own thread, reports progress and can be stopped.
 
-Their parts wait in the same queues as questions do, so that whoever asks gets a turn in between.
+Their parts wait in the same queues as questions, so that other visitors get a turn in between.
 """
 
 import contextlib
@@ -18,13 +18,13 @@ from qa.assistant import Assistant
 from qa.settings import Settings
 
 _POLL = 0.2  # seconds between two looks
-_BUSY = 1.0  # seconds until a full queue is tried again
-_LEFT = 10.0  # seconds that a job has to end in once nobody watches any more
+_RETRY_SECONDS = 1.0  # seconds until a full queue is tried again
+_GRACE_SECONDS = 10.0  # seconds that a job gets to finish once nobody is watching
 T = TypeVar("T")
 
 
 class Stopped(Exception):
-    """The job was stopped before its end, with so much of it done."""
+    """The job was stopped early; `done` of `total` was finished."""
 
     def __init__(self, done: int = 0, total: int = 0) -> None:
         super().__init__(f"stopped at {done} of {total}")
@@ -33,7 +33,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Progress(Generic[T]):
-    """How far a job is; the last one holds the result."""
+    """A job's progress; the last one contains the result."""
 
     done: int
     total: int
@@ -42,7 +42,7 @@ class Progress(Generic[T]):
 
 
 class BackgroundJob(Generic[T]):
-    """A job whose result is a T: how far it is, and what is being waited for."""
+    """A job with a result of type T, its progress and what it is waiting for."""
 
     def __init__(self, service: Service, settings: Settings, stop: threading.Event) -> None:
         self.service, self.settings, self.stop = service, settings, stop
@@ -59,7 +59,7 @@ class BackgroundJob(Generic[T]):
             raise Stopped(self.done, self.total)
 
     def load_assistant(self) -> Assistant:
-        """What answers, waited for; Stopped where the job was stopped meanwhile."""
+        """Wait until the assistant is loaded; raises Stopped if the job is stopped meanwhile."""
         loading = self.service.load_assistant(self.settings, self.stop)
         while True:
             try:
@@ -72,7 +72,7 @@ class BackgroundJob(Generic[T]):
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
-        """A turn among those who ask, waited for however long the queue is."""
+        """Wait for a turn in the queue, however long it is."""
         with contextlib.ExitStack() as stack:
             place = self._join_queue(stack)
             while place.wait(_POLL):
@@ -85,7 +85,7 @@ class BackgroundJob(Generic[T]):
             try:
                 return stack.enter_context(self.service.queue_for(self.settings).join())
             except Busy:
-                self.stop.wait(_BUSY)
+                self.stop.wait(_RETRY_SECONDS)
 
     def run(self, work: Callable[[], T]) -> Iterator[Progress[T]]:
         """Do the work in a thread; yields its progress now and then, and last its result.
@@ -113,7 +113,7 @@ class BackgroundJob(Generic[T]):
         finally:
             if not ended.is_set():
                 self.stop.set()
-                ended.wait(_LEFT)
+                ended.wait(_GRACE_SECONDS)
         for error in errors:
             raise error if isinstance(error, Stopped) else as_stickler_error(error)
         yield Progress(self.total, self.total, "", results[0])

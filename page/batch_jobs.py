@@ -14,7 +14,7 @@ from typing import Any
 
 from index.errors import SticklerError
 from page.background_jobs import BackgroundJob, Progress
-from page.service import Service, uses_model
+from page.service import Service
 from qa.assistant import Assistant
 from qa.batch.engines import Outcome, answered, made_with
 from qa.batch.run import Counts, Job, problem, run
@@ -53,11 +53,11 @@ class BatchResult:
 
 
 class QueuedEngine(BackgroundJob[BatchResult]):
-    """Answers chunk by chunk; in between, others who ask have their turn."""
+    """Answers chunk by chunk, so that other visitors get a turn in between."""
 
     def __init__(self, service: Service, settings: Settings, stop: threading.Event) -> None:
         super().__init__(service, settings, stop)
-        self.chunk = _WITH_MODEL if uses_model(settings) else _WITHOUT_MODEL
+        self.chunk = _WITH_MODEL if settings.uses_model else _WITHOUT_MODEL
         self.journal: Path | None = None  # where the answers so far are
         self._loaded: Assistant | None = None
 
@@ -90,17 +90,17 @@ def inspect_file(path: Path) -> FileSummary:
             rows += finder.row(record) is not None
             if rows > MAX_QUESTIONS:
                 raise SticklerError(
-                    f"{path.name} holds more than {MAX_QUESTIONS} questions: split it, or use "
+                    f"{path.name} contains more than {MAX_QUESTIONS} questions: split it, or use "
                     "'stickler batch'."
                 )
     if not rows:
-        raise SticklerError(f"{path.name} holds no questions: write at least one.")
+        raise SticklerError(f"{path.name} contains no questions: add at least one.")
     return FileSummary(finder.seen, finder.column, rows)
 
 
 @contextlib.contextmanager
 def folders_hidden(*paths: Path) -> Iterator[None]:
-    """An error names the files alone: where they lie is nobody's business."""
+    """Remove folder names from error messages: visitors must not see server paths."""
 
     def hide(text: str) -> str:
         for path in paths:
@@ -117,11 +117,11 @@ def folders_hidden(*paths: Path) -> Iterator[None]:
 def answer_file(
     engine: QueuedEngine, upload: Path, column: str | None, ending: str, folder: Path
 ) -> Iterator[Progress[BatchResult]]:
-    """Answer a file in a visitor's folder; what an earlier try has answered there is kept."""
+    """Answer a file in a visitor's folder; answers from an earlier attempt are kept."""
     try:
         source = _copy(upload, folder)
     except OSError:
-        raise SticklerError("The file is no longer here: choose it again.") from None
+        raise SticklerError("The file is no longer available: choose it again.") from None
 
     def work() -> BatchResult:
         # Each state of questions, settings and rules has a place of its own, so that coming back

@@ -88,7 +88,7 @@ def build(shared: Shared, folders: Folders) -> None:
         name = _GO
         try:
             if path is None:
-                raise SticklerError("There is no file yet: choose one.")
+                raise SticklerError("No file has been chosen: choose one.")
             settings = service.settings_for(model, edition, max_citations, show_generated)
             book = service.resources.book.edition(settings.edition)
             ending = batch_jobs.FORMATS[format]
@@ -116,7 +116,7 @@ def build(shared: Shared, folders: Folders) -> None:
             }
         except Stopped as end:
             name = "Resume"
-            text = f"Stopped: {end.done} of {end.total} are answered, and kept."
+            text = f"Stopped: {end.done} of {end.total} answered; the answers are kept."
             changes = {progress: preview.render_status(text)}
         except SticklerError as error:
             changes = {progress: preview.render_error(error)}

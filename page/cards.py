@@ -42,39 +42,39 @@ _MANA = {
     "Z": "Z generic",
     "CHAOS": "chaos",
 }
-_CUT = f' <span class="cut">{CUT_OFF.strip()}</span>'
+_CUT_OFF_MARK = f' <span class="cut">{CUT_OFF.strip()}</span>'
 
 
 def address(number: str, edition: str) -> str:
-    """The link that opens a rule, and can be sent to a friend."""
+    """The link that opens a rule; it can be shared."""
     query = {"rule": number} | ({} if edition == CURRENT else {"edition": edition})
     return f"?{urlencode(query)}"
 
 
-def link(number: str, book: Edition, label: str | None = None) -> str:
+def link(number: str, edition: Edition, label: str | None = None) -> str:
     """A number that opens its rule; one that the book lacks is marked as missing."""
     shown = escape(label or number)
-    if number not in book:
-        return f'<span class="absent" title="not in the rules loaded">{shown}</span>'
-    href = escape(address(number, book.name))
+    if number not in edition:
+        return f'<span class="absent" title="not in the loaded rules">{shown}</span>'
+    href = escape(address(number, edition.name))
     return (
         f'<a class="ref" href="{href}" data-rule="{escape(number)}" '
-        f'data-edition="{escape(book.name)}">{shown}</a>'
+        f'data-edition="{escape(edition.name)}">{shown}</a>'
     )
 
 
-def open_link(number: str, book: Edition, label: str = "", css: str = "number") -> str:
+def open_link(number: str, edition: Edition, label: str = "", css: str = "number") -> str:
     """A link to a rule's page in the tab Rules."""
     return (
-        f'<a class="{css}" href="{escape(address(number, book.name))}" '
-        f'data-open="{escape(number)}" data-edition="{escape(book.name)}">'
+        f'<a class="{css}" href="{escape(address(number, edition.name))}" '
+        f'data-open="{escape(number)}" data-edition="{escape(edition.name)}">'
         f"{escape(label or number)}</a>"
     )
 
 
-def links(found: Sequence[str], book: Edition) -> str:
+def links(found: Sequence[str], edition: Edition) -> str:
     """Several numbers that open their rules."""
-    return ", ".join(link(number, book) for number in found)
+    return ", ".join(link(number, edition) for number in found)
 
 
 def mana(symbol: str) -> str | None:
@@ -88,7 +88,7 @@ def mana(symbol: str) -> str | None:
     return f'<span class="mana{colour}" role="img" aria-label="{label}">{shown}</span>'
 
 
-def rule_text(text: str, book: Edition) -> str:
+def rule_text(text: str, edition: Edition) -> str:
     """A text with its references as links and its symbols as badges."""
     parts, at = [], 0
     for match in _SPOTS.finditer(text):
@@ -97,27 +97,28 @@ def rule_text(text: str, book: Edition) -> str:
         if match["mana"]:
             parts.append(mana(match["mana"]) or escape(match[0]))
         elif match["section"]:
-            parts.append(escape(match["lead"]) + link(match["section"], book))
+            parts.append(escape(match["lead"]) + link(match["section"], edition))
         else:
-            parts.append(link(match["rule"].lower(), book, match["rule"]))
+            parts.append(link(match["rule"].lower(), edition, match["rule"]))
     parts.append(escape(text[at:]))
     return "".join(parts).replace("\n", "<br>")
 
 
-def paragraph(text: str, book: Edition, truncated: bool, quote: str = "") -> str:
+def paragraph(text: str, edition: Edition, truncated: bool, quote: str = "") -> str:
     """A rule's text with the decisive sentence marked; one that its source cut off says so."""
     before, found, after = text.partition(quote) if quote else (text, "", "")
-    mark = f"<mark>{rule_text(quote, book)}</mark>" if found else ""
-    shown = rule_text(before, book) + mark + rule_text(after, book)
-    return f'<p class="text">{shown}{_CUT if truncated else ""}</p>'
+    mark = f"<mark>{rule_text(quote, edition)}</mark>" if found else ""
+    shown = rule_text(before, edition) + mark + rule_text(after, edition)
+    return f'<p class="text">{shown}{_CUT_OFF_MARK if truncated else ""}</p>'
 
 
-def examples(those: Sequence[Example], book: Edition) -> str:
+def examples(those: Sequence[Example], edition: Edition) -> str:
     """The examples, folded."""
     if not those:
         return ""
     shown = "".join(
-        f"<li>{rule_text(each.text, book)}{_CUT if each.truncated else ''}</li>" for each in those
+        f"<li>{rule_text(each.text, edition)}{_CUT_OFF_MARK if each.truncated else ''}</li>"
+        for each in those
     )
     name = "1 example" if len(those) == 1 else f"{len(those)} examples"
     return f'<details class="examples"><summary>{name}</summary><ul>{shown}</ul></details>'
@@ -134,60 +135,61 @@ def title(number: str, heading: str, edition: str) -> str:
     return f'<span class="number">{escape(number)}</span>{named} {badge(edition)}'
 
 
-def rule_body(rule: Rule, book: Edition) -> str:
+def rule_body(rule: Rule, edition: Edition) -> str:
     """A rule's text and its examples."""
-    return paragraph(rule.text, book, rule.truncated) + examples(rule.examples, book)
+    return paragraph(rule.text, edition, rule.truncated) + examples(rule.examples, edition)
 
 
-def _card(citation: Citation, book: Edition, quote: str) -> str:
+def _card(citation: Citation, edition: Edition, quote: str) -> str:
     """A cited rule, whole."""
-    rule = book.by_number.get(citation.number)
+    rule = edition.by_number.get(citation.number)
     known = rule is not None and rule.text == citation.text
     head = title(citation.number, citation.heading, citation.edition)
     anchor = escape(f"card-{citation.number}")
+    link = open_link(citation.number, edition, "Open in the rules", "open")
     return (
         f'<article class="card" id="{anchor}" tabindex="-1" aria-labelledby="{anchor}-title">'
         f'<h3 id="{anchor}-title">{head}</h3>'
-        f"{paragraph(citation.text, book, citation.truncated, quote)}"
-        f"{examples(rule.examples, book) if known and rule else ''}"
-        f'<p class="card-foot">{open_link(citation.number, book, "Open in the rules", "open")}</p>'
+        f"{paragraph(citation.text, edition, citation.truncated, quote)}"
+        f"{examples(rule.examples, edition) if known and rule else ''}"
+        f'<p class="card-foot">{link}</p>'
         "</article>"
     )
 
 
-def _folded_rules(found: Iterable[str], book: Edition, name: str) -> str:
+def _folded_rules(found: Iterable[str], edition: Edition, name: str) -> str:
     """Rules that were found and not cited, each folded to its first words."""
-    rules = [book.by_number[number] for number in found if number in book.by_number]
+    rules = [edition.by_number[number] for number in found if number in edition.by_number]
     if not rules:
         return ""
     rows = "".join(
         f'<details class="read"><summary>{title(rule.number, rule.heading, rule.edition)}'
         f'<span class="glimpse">{escape(rule.text[:120])}</span></summary>'
-        f"{rule_body(rule, book)}</details>"
+        f"{rule_body(rule, edition)}</details>"
         for rule in rules
     )
     return f'<section class="also" aria-label="{name}"><h3>{name}</h3>{rows}</section>'
 
 
-def render_evidence(answer: Answer, book: Edition, turn: int) -> str:
+def render_evidence(answer: Answer, edition: Edition, turn: int) -> str:
     """All that an answer rests on: the cited rules whole, then what else was found."""
     cited = {citation.number for citation in answer.cited}
     others = [hit.passage.number for hit in answer.hits if hit.passage.number not in cited]
     looked_up = answer.model == BOOK  # a rule that was asked for by number is wanted whole
     shown = "".join(
-        _card(citation, book, "" if looked_up else citation.quote) for citation in answer.cited
+        _card(citation, edition, "" if looked_up else citation.quote) for citation in answer.cited
     )
-    name = "Nearest rules" if answer.abstained else "Read, not cited"
+    name = "Closest rules" if answer.abstained else "Found but not cited"
     note = ""
     if answer.abstained:
-        note = '<p class="quiet">No rule is cited. These come nearest, and may not apply.</p>'
+        note = '<p class="quiet">No rule is cited. These are the closest; they may not apply.</p>'
     return (
         f'<div class="evidence" data-turn="{turn}"><h2>Evidence</h2>{note}{shown}'
-        f"{_folded_rules(others, book, name)}</div>"
+        f"{_folded_rules(others, edition, name)}</div>"
     )
 
 
 EMPTY = (
     '<div class="evidence evidence-empty"><h2>Evidence</h2><p class="quiet">The rules behind an '
-    "answer appear here, word for word, with the decisive sentence marked.</p></div>"
+    "answer appear here, word for word, with the deciding sentence highlighted.</p></div>"
 )

@@ -13,16 +13,16 @@ from page.rules_texts import render_failure
 _GLIMPSE = 120  # characters of a rule that only moved
 
 
-def editions_to_compare(book: Rulebook) -> tuple[str, str]:
+def editions_to_compare(rulebook: Rulebook) -> tuple[str, str]:
     """The two to begin with: the newest whole ones, or else the newest."""
-    names = sorted(book.editions, key=lambda name: (book.editions[name].is_whole, name))
+    names = sorted(rulebook.editions, key=lambda name: (rulebook.editions[name].is_whole, name))
     return (names[-2], names[-1]) if len(names) > 1 else (names[0], names[0])
 
 
-def render_comparison(book: Rulebook, old: str, new: str) -> str:
+def render_comparison(rulebook: Rulebook, old: str, new: str) -> str:
     """All that changed from one edition to another, each section folded; an error in its place."""
     try:
-        editions = two_editions(book, (old, new))
+        editions = two_editions(rulebook, (old, new))
     except SticklerError as error:
         return f'<div class="rule-page comparison">{render_failure(error)}</div>'
     diff = compare(*editions)

@@ -22,20 +22,20 @@ STARTERS = (
     "What is banding?",
     "702.19b",
 )
-_UNSURE = "What it says, though it is not sure"
-_CHANGED = "changed since the link was made"
-_TOO_LONG = "The question is too long for a link: copy the answer instead."
+_UNSURE = "Its explanation, although it is not sure"
+_CHANGED = "changed since the link was created"
+_TOO_LONG = "The question is too long for a link. Copy the answer instead."
 _VOTES = {"up": "Noted as right. Thank you.", "down": "Noted as wrong. Thank you."}
 HISTORY = (
-    '<details class="past"><summary>History</summary><div><p class="quiet">What was asked in this '
-    'browser. It is kept here only.</p><label class="unseen" for="past-find">Search the history'
+    '<details class="past"><summary>History</summary><div><p class="quiet">Questions asked in this '
+    'browser. They stay here.</p><label class="unseen" for="past-find">Search the history'
     '</label><input id="past-find" type="search" placeholder="Search"><div class="talks"></div>'
     '<p class="quiet past-none" role="status"></p>'
     '<button type="button" class="past-all" hidden>Delete all</button></div></details>'
 )
 BRAND = (
     '<header class="brand"><h1>Stickler</h1>'
-    "<p>Rules questions, answered by the rules themselves.</p></header>"
+    "<p>Answers to rules questions, straight from the rules.</p></header>"
 )
 
 
@@ -48,8 +48,9 @@ def render_conversation(turns: Sequence[Turn]) -> str:
         )
         return (
             '<div class="conversation conversation-empty"><h2>Ask a rules question</h2>'
-            '<p class="quiet">Stickler finds the rules that decide, quotes them word for word, and '
-            f'says so where they do not settle it.</p><div class="chips">{chips}</div></div>'
+            '<p class="quiet">Stickler quotes the rules that settle your question word for '
+            f"word, and says so if none do."
+            f'</p><div class="chips">{chips}</div></div>'
         )
     busy = ' aria-busy="true"' if turns[-1].running else ""
     shown = "".join(_render_turn(turn, place) for place, turn in enumerate(turns))
@@ -198,9 +199,9 @@ def _linked(sentences: str, numbers: Sequence[str], place: int) -> str:
 def _render_abstention(answer: Answer) -> str:
     hint = ""
     if ADD_RULES in answer.text:
-        hint = '<p class="quiet">Texts are added in the tab Rules, under Rules texts.</p>'
+        hint = '<p class="quiet">You can add documents in the Rules tab, under Rules documents.</p>'
     return (
-        '<div class="abstained"><p class="abstained-name">Not settled by the rules loaded</p>'
+        '<div class="abstained"><p class="abstained-name">Not settled by the loaded rules</p>'
         f"<p>{escape(answer.text)}</p>{hint}</div>"
     )
 
@@ -215,14 +216,14 @@ def notes(turn: Turn) -> list[str]:
         found.append("Stopped: the model did not finish.")
     if turn.changed:
         found.append(
-            f"The link to this answer cited {', '.join(turn.changed)}, {_CHANGED}: read it again."
+            f"The link to this answer cited {', '.join(turn.changed)}, {_CHANGED}: reread it."
         )
     if answer.unverified:
         numbers = ", ".join(answer.unverified)
-        found.append(f"The model named {numbers}: not checked, not to be trusted.")
+        found.append(f"The model named {numbers}: this is not verified, so do not rely on it.")
     if answer.unsupported:
         many = "1 sentence" if answer.unsupported == 1 else f"{answer.unsupported} sentences"
-        found.append(f"Not shown: {many} of the model without support in the rules.")
+        found.append(f"Not shown: {many} from the model that the rules do not support.")
     if answer.reason and not answer.abstained:
         found.append(answer.reason)
     return found
@@ -235,11 +236,11 @@ def render_confidence(answer: Answer) -> str:
     percent = round(answer.confidence * 100)
     word = next(name for least, name in _SURE if percent >= least)
     meaning, label = (
-        ("How likely the rules loaded settle it", f"Settled: {percent}&#8239;% likely")
+        ("How likely it is that the loaded rules settle this", f"Settled: {percent}% likely")
         if answer.abstained
         else (
-            "How likely a rule that decides is among the cited",
-            f"Confidence {percent}&#8239;% ({word})",
+            "How likely it is that a deciding rule is among those cited",
+            f"Confidence {percent}% ({word})",
         )
     )
     return (
@@ -253,7 +254,7 @@ def _render_footer(answer: Answer, vote: str, place: int) -> str:
     if "total_ms" in answer.timings:
         facts.append(_format_duration(answer.timings["total_ms"]))
     if FROM_CACHE in answer.timings:
-        facts.append("answered before")
+        facts.append("from the cache")
     shown = "".join(f"<span>{each}</span>" for each in facts if each)
     buttons = (
         f'<span class="voted" role="status">{_VOTES[vote]}</span>' if vote else _vote_buttons()
@@ -291,6 +292,6 @@ def _vote_buttons() -> str:
 def _vote_form(place: int) -> str:
     return (
         f'<form class="comment" data-turn="{place}" hidden><label for="comment-{place}">'
-        f'What should we know? (optional)</label><textarea id="comment-{place}" rows="2" '
+        f'Any comments? (optional)</label><textarea id="comment-{place}" rows="2" '
         f'maxlength="{MAX_COMMENT}"></textarea><button type="submit">Send</button></form>'
     )

@@ -41,21 +41,21 @@ def declare(service: Service) -> None:
     ) -> Iterator[dict[str, Any]]:
         """Answer a question about the rules of Magic: The Gathering, with checked citations.
 
-        The citations quote the rules that decide, word for word, each with its edition.
-        'abstained' is true where the loaded rules do not settle the question. 'verdict' and
-        'generated' are what a small language model makes of the rules. 'similar_questions' are
-        other questions with answers that a language model wrote in advance from these rules: their
-        facts may differ, and they weigh less than the rules. A caller that reads the
-        stream gets the evidence first, then the model's growing 'raw' text, then the whole.
+        The citations quote the deciding rules word for word, each with its edition. 'abstained' is
+        true if the loaded rules do not settle the question. 'verdict' and 'generated' are a small
+        language model's reading of the rules. 'similar_questions' are other questions that a
+        language model answered in advance from these rules: their facts may differ, and they carry
+        less weight than the rules. A caller that reads the stream gets the quoted rules first,
+        then the model's growing 'raw' text, then the complete answer.
 
         Args:
             question: The question, in at most 4000 characters.
-            before: The conversation's earlier questions, oldest first: a follow-up leans on them.
+            before: The earlier questions of the conversation, oldest first, for follow-ups.
             edition: 'current', or the day a rulebook took effect, like 2009-10-01.
             model: The language model; empty for the one that the page was started with.
-            rules: About how many rules to cite, 2 to 8; 0 for the page's own setting.
-            show_generated: Whether the sentences that the model generates are shown, as far as a
-                rule supports them; null for the page's own setting.
+            rules: Roughly how many rules to cite, 2 to 8; 0 for the page's default.
+            show_generated: Whether to show the model's reading, if a rule supports it; null for
+                the page's default.
 
         Returns:
             The answer as JSON.
@@ -84,7 +84,7 @@ def declare(service: Service) -> None:
         rules: int = 0,
         show_generated: bool | None = None,
     ) -> list[dict[str, Any]]:
-        """Answer a list of questions, each by itself, as JSON answers in the same order.
+        """Answer a list of independent questions; returns JSON answers in the same order.
 
         Args:
             questions: At most 100 questions, each in at most 4000 characters.
@@ -95,8 +95,8 @@ def declare(service: Service) -> None:
                 rule supports them; null for the page's own setting.
 
         Returns:
-            An answer for each question, with the id q1, q2 and so on; one that cannot be
-            answered, such as an empty one, has 'error' in its place; the others are answered.
+            An answer for each question, with the ids q1, q2 and so on. A question that cannot be
+            answered, such as an empty one, has an 'error' instead; the others are answered.
         """
         with gradio_errors():
             settings = service.settings_for(model, edition, rules, show_generated)
@@ -127,7 +127,7 @@ def declare(service: Service) -> None:
             return [hit_json(hit) for hit in found.hits]
 
     def rule(number: str, edition: str = CURRENT) -> list[dict[str, Any]]:
-        """Look rules up by number, range, section or keyword, with what is below them.
+        """Look up rules by number, range, section or keyword, including their subrules.
 
         Args:
             number: 702.19b, 510.1c-d, 702, or a keyword such as trample.
@@ -143,7 +143,7 @@ def declare(service: Service) -> None:
     def history(number: str, edition: str = CURRENT) -> list[list[dict[str, Any]]]:
         """Show how rules were worded in every edition, and what changed word by word.
 
-        'changes' are the pieces of a text: 'same', 'gone' or 'new' since the version before.
+        'changes' are the pieces of a text, each 'same', 'gone' or 'new' since the previous version.
 
         Args:
             number: 702.19b, 510.1c-d, or a keyword such as trample.
@@ -157,7 +157,7 @@ def declare(service: Service) -> None:
             found = book.edition(edition).find(number)
             if len(found) > _MAX_HISTORIES:
                 raise SticklerError(
-                    f"'{number[:40]}' stands for {len(found)} rules: name at most {_MAX_HISTORIES}."
+                    f"'{number[:40]}' matches {len(found)} rules: name at most {_MAX_HISTORIES}."
                 )
             return [version_rows(each, book) for each in found]
 
@@ -168,6 +168,6 @@ def declare(service: Service) -> None:
     api(history, api_name="history", concurrency_limit=2)
 
 
-def version_rows(rule: Rule, book: Rulebook) -> list[dict[str, Any]]:
+def version_rows(rule: Rule, rulebook: Rulebook) -> list[dict[str, Any]]:
     """A rule in every edition that has it, as JSON."""
-    return [{**asdict(v.rule), "changes": v.changes} for v in rule_history.history(rule, book)]
+    return [{**asdict(v.rule), "changes": v.changes} for v in rule_history.history(rule, rulebook)]

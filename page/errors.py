@@ -1,4 +1,4 @@
-"""Errors as a visitor meets them: one sentence in the words of the page, no internals."""
+"""Errors as visitors see them: one sentence in the page's wording, without internals."""
 
 import contextlib
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ def gradio_errors() -> Iterator[None]:
 
 
 def as_stickler_error(error: BaseException) -> SticklerError:
-    """The error itself if it is meant for people; of any other only the kind is shown."""
+    """The error itself if it is meant for people; for any other, only its type is shown."""
     if isinstance(error, SticklerError):
         return error
-    return SticklerError(f"Stickler failed ({type(error).__name__}): see its terminal.")
+    return SticklerError(f"Stickler failed ({type(error).__name__}): see the server's terminal.")

@@ -1,4 +1,4 @@
-"""The tab Evaluate: a set of questions with known answers asked, and what came of it."""
+"""The Evaluate tab: runs a set of questions with known answers and shows the results."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -43,7 +43,7 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
                     stop = gr.Button("Cancel", variant="stop", visible=False)
                 progress = html(elem_id="evaluate-progress")
             if not service.uploads:
-                html('<p class="quiet">Runs are started on the machine itself.</p>')
+                html('<p class="quiet">Runs can only be started on the server itself.</p>')
             runs = gr.Dropdown([], label="Earlier runs", value=None)
         with gr.Column(scale=8, min_width=320):
             report = live_html("evaluate")
@@ -72,7 +72,7 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
                 runs: gr.Dropdown(choices=evaluation_jobs.list_runs(), value=result.folder.name),
             }
         except Stopped as end:
-            kept = f"Stopped: {end.done} of {end.total} items are asked, and kept in Earlier runs."
+            kept = f"Stopped after {end.done} of {end.total} items; see Earlier runs."
             text = kept if end.done else "Stopped before the first item."
             changes = {
                 progress: preview.render_status(text),

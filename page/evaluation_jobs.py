@@ -12,7 +12,7 @@ from eval.run import Plan, Run, Runner, open_run
 from index import files
 from index.errors import SticklerError
 from page.background_jobs import BackgroundJob, Progress
-from page.service import Service, uses_model
+from page.service import Service
 from qa.models import NONE
 from qa.settings import Settings
 
@@ -31,10 +31,10 @@ class EvaluationJob(BackgroundJob[Run]):
 
     def evaluate(self, name: str, count: int, folder: Path) -> Run:
         """Ask so many items of a set; the records lie in the folder."""
-        model = self.settings.model if uses_model(self.settings) else NONE
+        model = self.settings.model if self.settings.uses_model else NONE
         if name == "verdict" and model == NONE:
             raise SticklerError(
-                "The set verdict asks a model that speaks: turn one on in the settings."
+                "The set verdict needs a language model: turn one on in the settings."
             )
         resources = self.load_assistant().resources
         runner = Runner(Plan((name,), model, self.settings.embedder, count), resources)
@@ -52,13 +52,13 @@ class EvaluationJob(BackgroundJob[Run]):
 
 
 def sample_evenly(those: Sequence[EvalItem], count: int) -> list[EvalItem]:
-    """So many of a set, from all over it: its first ones are all about the same few rules."""
+    """A sample of `count` items spread over the set, whose first items share the same few rules."""
     step = max(1.0, len(those) / count)
     return [those[int(place * step)] for place in range(min(count, len(those)))]
 
 
 class Evaluations:
-    """Runs one evaluation at a time: it takes what others' questions leave."""
+    """Runs one evaluation at a time, with the capacity that visitors' questions leave."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -71,7 +71,9 @@ class Evaluations:
         if not self._service.uploads:
             raise SticklerError("Runs cannot be started here: use 'stickler eval run'.")
         if name not in (known for _, known in list_sets()):
-            raise SticklerError(f"There is no question set '{name[:40]}': choose one of the list.")
+            raise SticklerError(
+                f"There is no question set '{name[:40]}': choose one from the list."
+            )
         if not MIN_ITEMS <= count <= MAX_ITEMS:
             raise SticklerError(f"Cannot run {count} items: choose {MIN_ITEMS} to {MAX_ITEMS}.")
         if not self._running.acquire(blocking=False):
@@ -114,5 +116,5 @@ def _label(run: Run) -> str:
 def open_listed_run(name: str) -> Run:
     """One of the runs that are listed, by its folder's name."""
     if name not in (known for _, known in list_runs()):
-        raise SticklerError("There is no such run any more: choose another.")
+        raise SticklerError("That run no longer exists: choose another.")
     return open_run(_runs_folder() / name)

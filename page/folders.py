@@ -1,4 +1,4 @@
-"""A folder for each visitor's work, whose name nobody can guess, gone when the visitor is."""
+"""A folder for each visitor's files, with an unguessable name, deleted when the visitor leaves."""
 
 import contextlib
 import os
@@ -40,7 +40,7 @@ class Folders:
             if folder is None:
                 folder = self._folders[session] = _Folder(_make_folder())
             if folder.busy:
-                raise SticklerError("A file is being answered here already: wait, or stop it.")
+                raise SticklerError("You have another file in progress: wait for it, or stop it.")
             folder.busy = True
         try:
             yield folder.path

@@ -102,7 +102,7 @@ window.sticklerHistory = window.sticklerHistory || (() => {
     const ids = [...new Set(found.map(conversation))]; // newest first, as the entries are
     const groups = ids.map((id) => group(part(found, id), id));
     place.querySelector(".talks").replaceChildren(...groups);
-    const none = all.length ? "Nothing is found." : "Nothing was asked in this browser yet.";
+    const none = all.length ? "Nothing found." : "No questions asked in this browser yet.";
     place.querySelector(".past-none").textContent = found.length ? "" : none;
     place.querySelector(".past-all").hidden = !all.length;
   }

@@ -1,7 +1,7 @@
 """The endpoints as MCP tools, by Gradio's own MCP server: stickler serve --mcp.
 
-It calls the page's endpoints as any program does, so that their limits hold for tools too. Who may
-call it, the middleware says. Imported only where it is wanted, since it imports Gradio.
+It calls the page's endpoints as any program does, so their limits apply to the tools too. The
+middleware decides who may call it. Imported only if needed, because it imports Gradio.
 """
 
 import importlib.util

@@ -92,7 +92,7 @@ class RequestFilter:
     def _refusal(self, path: str, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         call = _CALL.match(path)
         if path.startswith(_CLOSED_ROUTES) or (call and call[1] not in self._names):
-            return 403, "This is not offered here."
+            return 403, "This is not available here."
         if self._own_machine_only and not is_loopback(_host(headers)):
             # Another name for this machine: a page from elsewhere may be behind it.
             return 403, "Open this page as http://127.0.0.1, or start it with --host."
@@ -107,7 +107,7 @@ class RequestFilter:
             return None
         origin = headers.get(b"origin")
         if origin is not None and urlsplit(origin).netloc != headers.get(b"host"):
-            return 403, "This is not offered to other pages."
+            return 403, "This is not available to other sites."
         if self._check is not None and not await self._check(*_basic_login(headers)):
             return 401, "Send the header Authorization: Basic, with NAME:PASSWORD in base64."
         return None
@@ -166,7 +166,7 @@ def login_of(auth: str) -> tuple[str, str]:
     """The name and the password of 'user:password'."""
     name, _, secret = auth.partition(":")
     if not (name and secret):
-        raise SticklerError("The password is not USER:PASSWORD: write both, with a colon.")
+        raise SticklerError("The login is not NAME:PASSWORD: give both, separated by a colon.")
     return name, secret
 
 

@@ -1,6 +1,6 @@
-// What happens in the browser: citations bring cards into view, references open in place,
-// rules get addresses, answers are copied and saved. Every part of the page that is made of HTML
-// calls stickler.attach once.
+// The page's behaviour in the browser: citations bring cards into view, references open in place,
+// rules get addresses, answers are copied and saved. Every live HTML component calls
+// stickler.attach once.
 window.stickler = window.stickler || (() => {
   const parts = {};
   const IN_PLACE = new Set(["evidence", "batch", "evaluate"]); // where references open
@@ -49,7 +49,7 @@ window.stickler = window.stickler || (() => {
 
   function resume(conversation) { // its questions are asked again; the cache knows the answers
     if (document.querySelector(".conversation[aria-busy]")) {
-      say("An answer is being written: stop it first.");
+      say("An answer is still being written. Stop it first.");
       return;
     }
     remembered.clear();
@@ -196,7 +196,7 @@ window.stickler = window.stickler || (() => {
       const found = Boolean(last?.querySelector(".cite, .abstained"));
       const whole = !phone() && !log?.hasAttribute("aria-busy"); // at a desk nothing else moves
       const now = last ? `${log.childElementCount} ${found} ${whole} ${question}` : "";
-      if (now === revealed) return; // who reads on while the model writes is left alone
+      if (now === revealed) return; // do not scroll while someone reads and the model writes
       revealed = now;
       if (!last) return;
       if (phone()) requestAnimationFrame(() => reveal(last)); // once the evidence is below it

@@ -13,9 +13,9 @@ from qa.batch.run import Counts
 _MAX_QUESTION = 300  # characters
 WELCOME = (
     '<div class="preview"><h2>Answer a file of questions</h2><p class="quiet">Text with one '
-    "question a line, or a table with a column of questions (CSV, TSV, JSON, Parquet, Excel): its "
-    "other columns are carried along. Every answer names its rules. The first answers appear here "
-    "while the others are being found.</p></div>"
+    "question a line, or a table with a column of questions (CSV, TSV, JSON, Parquet, Excel); "
+    "other columns are copied to the output. Every answer cites its rules. The first answers "
+    "appear here while the others are being worked on.</p></div>"
 )
 
 
@@ -42,10 +42,10 @@ def render_counts(counts: Counts) -> str:
     parts += [f"{counts.empty} empty lines skipped"] if counts.empty else []
     text = f"Done: {', '.join(parts)}."
     if counts.silent:
-        text += f" {counts.silent} are the rules alone: the language model failed."
+        text += f" {counts.silent} only quote rules because the language model failed."
     if counts.cut:
         cells = "1 cell is" if counts.cut == 1 else f"{counts.cut} cells are"
-        text += f" {cells} longer than a spreadsheet holds, cut off and marked so: CSV has it all."
+        text += f" {cells} too long for a spreadsheet and marked as cut off: CSV keeps everything."
     return render_status(text)
 
 
@@ -58,21 +58,21 @@ def _render_failure(text: str) -> str:
     return f'<p class="failure" role="alert">{escape(text)}</p>'
 
 
-def render_preview(outcomes: Sequence[Outcome], total: int, book: Edition) -> str:
+def render_preview(outcomes: Sequence[Outcome], total: int, edition: Edition) -> str:
     """The first answers, to see whether they are what is wanted."""
     if not outcomes:
         return WELCOME
-    shown = "".join(_render_outcome(each, book) for each in outcomes)
+    shown = "".join(_render_outcome(each, edition) for each in outcomes)
     name = f"The first {len(outcomes)} of {total}" if total > len(outcomes) else "Answers"
     return f'<div class="preview"><h2>{name}</h2>{shown}</div>'
 
 
-def _render_outcome(outcome: Outcome, book: Edition) -> str:
+def _render_outcome(outcome: Outcome, edition: Edition) -> str:
     question = f'<h3 class="question">{escape(outcome.question[:_MAX_QUESTION])}</h3>'
-    return f'<article class="turn">{question}{_render_answer(outcome, book)}</article>'
+    return f'<article class="turn">{question}{_render_answer(outcome, edition)}</article>'
 
 
-def _render_answer(outcome: Outcome, book: Edition) -> str:
+def _render_answer(outcome: Outcome, edition: Edition) -> str:
     answer = outcome.answer
     if answer is None:
         return _render_failure(outcome.error or "")
@@ -80,7 +80,7 @@ def _render_answer(outcome: Outcome, book: Edition) -> str:
     if answer["abstained"] or not cited:
         return f'<div class="abstained"><p>{escape(answer["reason"] or answer["text"])}</p></div>'
     rows = "".join(
-        f"<li><p>{link(each['number'], book)} "
+        f"<li><p>{link(each['number'], edition)} "
         f'<span class="heading">{escape(each["heading"])}</span> {badge(each["edition"])}</p>'
         f"<blockquote>{escape(each['quote'])}</blockquote></li>"
         for each in cited

@@ -1,4 +1,4 @@
-"""A queue: a few are served at once, the others in the order they came, up to a limit."""
+"""A queue: a few visitors are served at once, the others in order of arrival, up to a limit."""
 
 import contextlib
 import threading

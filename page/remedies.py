@@ -8,16 +8,16 @@ from index.errors import Action, Remedy
 
 # An empty phrase is left out: on the page there is nothing to do about it.
 _PHRASES = {
-    Action.ADD_RULES: "add the full rules in the tab Rules, under Rules texts",
-    Action.GET_LATEST: "get the latest rules in the tab Rules",
-    Action.READD_RULES: "remove the edition {value} on the machine itself, then add it again in "
-    "the tab Rules, under Rules texts",
-    Action.LIST_HEADINGS: "look through the sections in the tab Rules",
-    Action.LIST_DOCUMENTS: "see Rules texts in the tab Rules",
-    Action.NAME_EDITION: "add it on the machine itself, where its edition can be named",
+    Action.ADD_RULES: "add the full rules in the Rules tab, under Rules documents",
+    Action.GET_LATEST: "get the latest rules in the Rules tab",
+    Action.READD_RULES: "remove the edition {value} on the server itself, then add it again in "
+    "the Rules tab, under Rules documents",
+    Action.LIST_HEADINGS: "look through the sections in the Rules tab",
+    Action.LIST_DOCUMENTS: "see Rules documents in the Rules tab",
+    Action.NAME_EDITION: "add it on the server itself, where its edition can be given",
     Action.BUILD_INDEX: "run 'stickler index build' on the machine itself",
     Action.TUNE: "",
-    Action.GET_MODEL: "wait until it is here, or start the page again",
+    Action.GET_MODEL: "wait until it has been downloaded, or restart the page",
     Action.CHOOSE_MODEL: "choose another in the settings",
     Action.CHOOSE_NO_MODEL: "choose 'none' in the settings",
     Action.CHOOSE_FORMAT: "",
@@ -29,7 +29,7 @@ _PHRASES = {
     Action.LEAVE_OUT_ADDRESS: "",
     Action.CONTINUE_RUN: "",
     Action.CLEAR_CACHE: "run 'stickler cache clear' on the machine itself",
-    Action.ADD_SET: "choose one of the list",
+    Action.ADD_SET: "choose one from the list",
 }
 
 

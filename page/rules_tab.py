@@ -45,9 +45,9 @@ def server_functions(service: Service) -> list[Callable[[list[str]], str]]:
 
 
 def build(shared: Shared, offer: Offer) -> "tuple[Callable[..., Any], list[Any], list[gr.HTML]]":
-    """Lay the tab out; returns what fills it when the page is opened, and which components.
+    """Lay out the tab; returns the function that fills it when the page opens, and its outputs.
 
-    Last come those that tell what came of getting other rules.
+    The third element is the components that report the result of adding rules.
     """
     import gradio as gr
 
@@ -67,17 +67,17 @@ def build(shared: Shared, offer: Offer) -> "tuple[Callable[..., Any], list[Any],
                 new = gr.Dropdown([], label="To")
                 compare = gr.Button("Compare", size="sm")
             found = live_html("found")
-            with gr.Accordion("Rules texts", open=False):
+            with gr.Accordion("Rules documents", open=False):
                 texts = html()
                 upload = gr.UploadButton(
-                    "Add a rules text",
+                    "Add a rules document",
                     file_types=[".txt", ".md"],
                     type="filepath",
                     size="sm",
                     visible=service.uploads,
                 )
                 if not service.uploads:
-                    html('<p class="quiet">Texts are added on the machine itself.</p>')
+                    html('<p class="quiet">Documents can only be added on the server itself.</p>')
                 added = html()
         with gr.Column(scale=8, min_width=320):
             page = live_html("page", rule_page.WELCOME)
@@ -156,7 +156,7 @@ def build(shared: Shared, offer: Offer) -> "tuple[Callable[..., Any], list[Any],
             name = name if name in editions() else CURRENT
             rule = query.get("rule", "")
             changes = {page: rule_page.WELCOME, **show_offer(), **show_loaded(name)}
-            if rule:  # without one, who is in another tab stays there
+            if rule:  # otherwise visitors stay in the tab they are in
                 changes[shared.tabs] = gr.Tabs(selected="rules")
                 changes[page] = rule_page.render_page(rule, resources.book.edition(name))
             return changes

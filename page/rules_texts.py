@@ -1,4 +1,4 @@
-"""Which rules texts are loaded, whether they are only excerpts, and what came of getting more."""
+"""The loaded rules documents, whether they are only excerpts, and the result of adding more."""
 
 from collections.abc import Sequence
 from html import escape
@@ -12,9 +12,9 @@ from page.cards import badge
 from page.remedies import phrase
 
 
-def only_excerpts(book: Rulebook) -> bool:
+def only_excerpts(rulebook: Rulebook) -> bool:
     """True where the newest edition is not there as a whole."""
-    return not next(iter(book.editions.values())).is_whole
+    return not next(iter(rulebook.editions.values())).is_whole
 
 
 def render_latest(found: Latest) -> str:
@@ -25,7 +25,7 @@ def render_latest(found: Latest) -> str:
 
 def _whats_new(diff: Diff) -> str:
     notes = "".join(f" {note}" for note in diff.notes)
-    return f"Since {diff.old}: {diff.summary}.{notes} See Compare two editions in the tab Rules."
+    return f"Since {diff.old}: {diff.summary}.{notes} See Compare two editions in the Rules tab."
 
 
 def render_failure(error: SticklerError) -> str:
@@ -34,13 +34,13 @@ def render_failure(error: SticklerError) -> str:
 
 
 def render_documents(those: Sequence[Document]) -> str:
-    """What is loaded; of a file's place only its name, the rest is the server's business."""
+    """The loaded documents; a local file is shown by its name only, without its folder."""
     rows = "".join(
         f"<li>{badge(each.edition)} {escape(_source_name(each))}"
         f"{f' <span class=quiet>added {escape(each.added)}</span>' if each.added else ''}</li>"
         for each in those
     )
-    return f'<ul class="documents" aria-label="Rules texts loaded">{rows}</ul>'
+    return f'<ul class="documents" aria-label="Loaded rules documents">{rows}</ul>'
 
 
 def _source_name(document: Document) -> str:

@@ -1,7 +1,7 @@
-"""What all visitors share: what is loaded, queues to answer them in turn, and stopping.
+"""What all visitors share: loaded resources, queues, and stopping.
 
-Nothing here grows with visitors: models are few, and of a question only its stop event is kept,
-as long as it is being answered.
+Nothing here grows with the number of visitors: there are few models, and for a question only its
+stop event is kept, while it is being answered.
 """
 
 import contextlib
@@ -35,9 +35,9 @@ from qa.resources import SHUTDOWN, Resources
 from qa.settings import Settings
 
 _POLL = 0.2  # seconds between two looks at what is waited for
-_NOT_READY = "The model was not ready yet, so the rules are quoted: ask again once it is."
+_NOT_READY = "The model was not ready yet, so only the rules are quoted. Ask again once it is."
 _RECENT = 9  # answers of a model that tell how long one usually takes
-MIN_CITATIONS, MAX_CITATIONS = 2, 8  # one rule less is cited where the answer is clear
+MIN_CITATIONS, MAX_CITATIONS = 2, 8  # one rule fewer is cited if the answer is clear
 
 
 class Waiting(NamedTuple):
@@ -47,7 +47,7 @@ class Waiting(NamedTuple):
 
 
 class Service:
-    """One for a running page. `any_model` lets visitors name models, `uploads` lets them add texts:
+    """One per running page. `any_model` lets visitors name models, `uploads` add documents:
     both are for the machine's own user, since a model's name may be a folder or an address."""
 
     def __init__(
@@ -77,16 +77,16 @@ class Service:
     def start(self) -> None:
         """Load search, and the model if it is used, in the background."""
         self.resources.load_search()
-        if uses_model(self.defaults):
+        if self.defaults.uses_model:
             self.resources.load_model(self.defaults.model)
 
     def model_state(self, name: str) -> State:
-        """How far a model is; it is not loaded for that."""
+        """The state of a model; asking does not load it."""
         fetched = self._fetched.get(name, (0, 0))
         return status.model_state(name, self.resources.find_model(name), fetched)
 
     def rules_state(self, edition: str = CURRENT) -> State:
-        """How far search is, and then which rules it finds."""
+        """The state of search and, once it is loaded, which rules it covers."""
         search = self.resources.load_search()
         return status.rules_state(search, self._indexed, edition, self._offered)
 
@@ -97,7 +97,7 @@ class Service:
         max_citations: int = 0,
         show_generated: bool | None = None,
     ) -> Settings:
-        """A visitor's settings; what is left out is as the page was started."""
+        """A visitor's settings; anything not given defaults to the page's own settings."""
         wanted = replace(
             self.defaults,
             model=model.strip() or self.defaults.model,
@@ -127,7 +127,7 @@ class Service:
 
     @contextlib.contextmanager
     def stop_event(self, session: str) -> Iterator[threading.Event]:
-        """An event that `stop` sets, and that is set in any case once the answer is left."""
+        """An event that `stop` sets, and that is always set when the block is left."""
         event = threading.Event()
         with self._lock:
             self._stop_events.setdefault(session, set()).add(event)
@@ -141,7 +141,7 @@ class Service:
                     del self._stop_events[session]
 
     def stop(self, session: str) -> None:
-        """End what a visitor is being answered; also where the visitor left."""
+        """Stop answering a visitor, for instance one who has left."""
         with self._lock:
             for event in self._stop_events.get(session, ()):
                 event.set()
@@ -171,7 +171,7 @@ class Service:
     def _ask_without_model(
         self, question: str, before: Sequence[str], settings: Settings, stop: threading.Event
     ) -> Generator[Answer | str | Waiting, None, None]:
-        """The rules alone, with a word on why; the next time the model may be there."""
+        """Quote only the rules and say why; the model may be ready for the next question."""
         without = replace(settings, show_generated=False)
         assistant = yield from self.load_assistant(without, stop)
         if assistant is None:
@@ -183,7 +183,7 @@ class Service:
 
     def _model_on_its_way(self, settings: Settings) -> bool:
         """True while a model of the catalogue is being fetched or loaded: nobody waits for it."""
-        if not uses_model(settings) or settings.model not in catalog.catalog():
+        if not settings.uses_model or settings.model not in catalog.catalog():
             return False
         return not self.resources.load_model(settings.model, retry=True).done()
 
@@ -205,25 +205,25 @@ class Service:
     def load_assistant(
         self, settings: Settings, stop: threading.Event
     ) -> Generator[Waiting, None, Assistant | None]:
-        """What answers with these settings, all of it loaded; None where it was stopped.
+        """The assistant for these settings, with everything loaded; None if stopped meanwhile.
 
-        What failed to load is tried again. The default model may fail: then the assistant
-        answers without it, and says why.
+        Anything that failed to load is retried. If the default model fails, the assistant
+        answers without it and says why.
         """
         search = self.resources.load_search(retry=True)
         yield from _wait(search, stop, lambda: f"Rules: {self.rules_state().message} …")
         if stop.is_set():
             return None
         resources = self.resources.snapshot()
-        if uses_model(settings):
+        if settings.uses_model:
             name = settings.model
             model = self.resources.load_model(name, retry=True)
             yield from _wait(model, stop, lambda: f"Model: {self.model_state(name).message} …")
         return None if stop.is_set() else Assistant(settings, resources)
 
     def queue_for(self, settings: Settings) -> Queue:
-        """Where those wait who ask with these settings."""
-        if not uses_model(settings):
+        """The queue for questions with these settings."""
+        if not settings.uses_model:
             return self._queues["no model"]
         return self._queues["server" if "://" in settings.model else "local"]
 
@@ -245,7 +245,7 @@ class Service:
             ) from None
 
     def add_text(self, path: Path, progress: Progress) -> ParsedDocument:
-        """Take in a rules text and search it too; until that is done the old ones answer."""
+        """Add a rules document and search it too; until that is done, the old index answers."""
         with self._adding_rules():
             _, parsed = library.add_text(path.read_bytes(), path.name)
             self.resources.reload(progress)
@@ -263,9 +263,9 @@ class Service:
     def _adding_rules(self) -> Iterator[None]:
         """Only those who may add texts, one after the other, once search is loaded."""
         if not self.uploads:
-            raise SticklerError("Texts cannot be added here: use 'stickler rules add FILE'.")
+            raise SticklerError("Documents cannot be added here: use 'stickler rules add FILE'.")
         if not self._adding.acquire(blocking=False):
-            raise SticklerError("Another text is being added: wait for it to end.")
+            raise SticklerError("Another document is being added: wait for it to finish.")
         try:
             self.wait_for_searcher()
             yield
@@ -296,10 +296,5 @@ def _wait(
 
 
 def _print_note(problem: SticklerError) -> None:
-    """Visitors can do nothing about it: it is said on the terminal."""
+    """Print it on the server's terminal, since visitors can do nothing about it."""
     print(f"Note: {problem.sentence(phrase)}", file=sys.stderr)  # noqa: T201
-
-
-def uses_model(settings: Settings) -> bool:
-    """True where a language model's sentences are shown."""
-    return settings.speaks

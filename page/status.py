@@ -14,7 +14,7 @@ from page.remedies import phrase
 from qa.models import NONE, Model, catalog
 
 _LINE = '<div class="status" role="status" aria-live="polite">{}</div>'
-EMPTY = _LINE.format("")  # on the page from the start: only then is what comes into it read out
+EMPTY = _LINE.format("")  # in the page from the start: readers announce only changes
 Done = tuple[int, int]  # so many, of so many
 
 
@@ -36,11 +36,11 @@ class State:
 def model_state(name: str, model: "Future[Model | None] | None", fetched: Done) -> State:
     """How far a model is, of which so many bytes are fetched; None is one nobody asked for yet."""
     if name == NONE:
-        return State("none, rules are quoted", ready=True)
+        return State("none, only rules are quoted", ready=True)
     if model is None:
         absent = name in catalog.catalog() and catalog.find(name) is None
         missing = "downloaded" if absent else "loaded"
-        return State(f"not {missing} yet, the next question starts that")
+        return State(f"not {missing} yet; your next question will start it")
     if not model.done():
         done, total = (each // 1_000_000 for each in fetched)
         return _progress("downloading", done, total, "MB")
@@ -61,9 +61,9 @@ def rules_state(search: "Future[Searcher]", indexed: Done, edition: str, offered
     editions = search.result().book.editions
     newest = next(iter(editions.values()))
     book = editions.get(edition, newest)
-    words = f"whole release of {book.name}" if book.is_whole else f"excerpts of {book.name} only"
+    words = f"full release of {book.name}" if book.is_whole else f"excerpts of {book.name} only"
     if offered > newest.name:
-        words += f". Newer rules of {offered} are out: get them in the tab Rules"
+        words += f". Newer rules ({offered}) are available: get them in the Rules tab"
     return State(words, ready=True)
 
 
@@ -95,7 +95,7 @@ def render_status(model: State, rules: State) -> str:
 
 
 def _render_words(state: State) -> str:
-    """Figures are seen as they run, and heard at every tenth only."""
+    """Progress figures are shown continuously but announced only at every tenth."""
     words = escape(state.words)
     if not state.figures:
         return f"{words}."

@@ -1,4 +1,4 @@
-"""What stays of a conversation: its turns, what is saved of it, and votes on its answers."""
+"""A conversation's data: its turns, exports of it, and votes on its answers."""
 
 import datetime
 import json
@@ -50,7 +50,7 @@ def questions_to_resume(asked: Any) -> list[tuple[str, str]]:
     try:
         return [(str(each["question"]), str(each["edition"])) for each in asked[-MAX_TURNS:]]
     except (TypeError, KeyError):
-        raise SticklerError("This conversation cannot be read: start a new one.") from None
+        raise SticklerError("This conversation cannot be resumed: start a new one.") from None
 
 
 def describe_model(name: str) -> str:
@@ -150,7 +150,7 @@ def feedback_record(answer: Answer, vote: str, comment: str) -> dict[str, Any]:
 def save_feedback(answer: Answer, vote: str, comment: str) -> None:
     """Add a vote to the data folder's feedback.jsonl."""
     if vote not in ("up", "down"):
-        raise SticklerError(f"'{vote[:20]}' is no vote: say 'up' or 'down'.")
+        raise SticklerError(f"'{vote[:20]}' is not a vote: use 'up' or 'down'.")
     path = files.home() / "feedback.jsonl"
     line = json.dumps(feedback_record(answer, vote, comment), ensure_ascii=False)
     with files.locked(path.with_suffix(".lock")), files.explained(path):
@@ -164,7 +164,7 @@ def answer_at(turns: Sequence[Turn], place: int) -> Answer:
     """The answer of a turn; SticklerError where there is none."""
     answer = turns[place].answer if 0 <= place < len(turns) else None
     if answer is None:
-        raise SticklerError("There is no such answer any more: ask again.")
+        raise SticklerError("That answer no longer exists: ask again.")
     return answer
 
 

@@ -1,1 +1,1 @@
-"""The texts that a language model is prompted with: system.txt (fixed) and answer.txt (filled)."""
+"""The prompt files: system prompts, prompt templates, and worked examples."""

@@ -1,4 +1,4 @@
-"""From a question to an answer with checked citations. Knows no front end.
+"""Turns a question into an answer with checked citations. Independent of any user interface.
 
 >>> from qa import Assistant, Settings
 >>> Assistant(Settings(model="none")).ask("can reach block flying?").cited[0].number
@@ -16,7 +16,7 @@ __all__ = ["Answer", "Assistant", "Settings"]
 
 
 def __getattr__(name: str) -> Any:
-    """The classes that a program begins with, imported when they are named."""
+    """The main classes, imported when they are first used."""
     if name not in __all__:
         raise AttributeError(f"module 'qa' has no attribute '{name}'")
     from importlib import import_module

@@ -15,7 +15,7 @@ VERSION = 4  # 4: similar_questions
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All that is known of one answer; its JSON is the public contract."""
+    """Everything known about one answer; its JSON is the public contract."""
 
     question: str
     edition: str
@@ -23,20 +23,20 @@ class Answer:
     id: str = ""
     standalone_question: str | None = None  # a follow-up as it was understood
     verdict: Value | None = None  # None where the question asks for none
-    verdict_confidence: float | None = None  # that yes or no is right
+    verdict_confidence: float | None = None  # probability that the yes or no is right
     yes_probability: float | None = None  # what the verdict was read from, calibrated
     text: str = ""
     generated: str = ""  # the model's sentences that a rule supports, each with its rule
-    generated_confidence: float | None = None  # that what the model says is right
-    unsure: bool = False  # what the model says is too doubtful to be shown unasked
-    raw: str = ""  # what the model said, untouched
+    generated_confidence: float | None = None  # probability that the model's sentences are right
+    unsure: bool = False  # the model's sentences are too doubtful to be shown by default
+    raw: str = ""  # the model's output, unchanged
     mean_logprob: float | None = None  # of the tokens that the model wrote
-    unsupported: int = 0  # sentences of the model that no rule supports, and so are not shown
+    unsupported: int = 0  # sentences of the model without support, which are not shown
     abstained: bool = False
-    reason: str | None = None  # why it abstained, or why no model spoke
+    reason: str | None = None  # why it abstained, or why there is no output from a model
     confidence: float = 1.0
-    open_condition: OpenCondition | None = None  # what it depends on; then no model is asked
-    similar_questions: tuple[AnsweredQuestion, ...] = ()  # about the rules that a model reads
+    open_condition: OpenCondition | None = None  # what it depends on; no model is then asked
+    similar_questions: tuple[AnsweredQuestion, ...] = ()  # of the rules in the model's prompt
     citations: tuple[Citation, ...] = ()
     hits: tuple[Hit, ...] = ()
     model: str = models.BOOK
@@ -49,12 +49,12 @@ class Answer:
 
     @property
     def sure(self) -> bool:
-        """True where what the model says may lead: a clear verdict, or sentences likely right."""
+        """True if the model's reading may come first: a clear verdict or likely right sentences."""
         return self.verdict in ("yes", "no") or (bool(self.generated) and not self.unsure)
 
     @property
     def unverified(self) -> list[str]:
-        """The rule numbers that the model wrote by itself, not to be trusted."""
+        """Rule numbers that the model wrote without having been shown the rule; not trustworthy."""
         return [citation.number for citation in self.citations if not citation.quote]
 
     def to_json(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Answers that were given before, so that the same question is answered at once.
+"""A cache of earlier answers, so that a repeated question is answered at once.
 
-An answer is kept under all that it depends on: the question as it was understood, the settings, the
+The key covers everything an answer depends on: the question as it was understood, the settings, the
 rules of its edition, the weights of both models, and the code with its prompts. `ask` and the page
-use it; a batch has its journal, and an evaluation always asks anew.
+use the cache; a batch has its own journal, and an evaluation never uses it.
 
 >>> *_, answer = AnswerCache().ask_stream(Assistant(Settings()), "can reach block flying?")
 """
@@ -38,7 +38,7 @@ from qa.open_condition import Branch, OpenCondition
 from qa.settings import Settings
 from qa.timing import Stopwatch
 
-MAX_ANSWERS = 2000  # some 4 kB each; the oldest make room
+MAX_ANSWERS = 2000  # about 4 kB each; the oldest are dropped
 FROM_CACHE = "cache_ms"  # the timing that only an answer from the cache has
 _WAIT = 2.0  # seconds for another process that is writing
 _TABLE = "CREATE TABLE IF NOT EXISTS answer (place INTEGER PRIMARY KEY AUTOINCREMENT, "
@@ -56,8 +56,8 @@ class Contents(NamedTuple):
 class AnswerCache:
     """The answers of all processes that share a data folder, in one SQLite file.
 
-    A file that is damaged or cannot be written is no error: `notice` hears of it once, and the
-    question is answered without it.
+    A file that is damaged or not writable is not an error: `notice` is called once, and the
+    question is answered without the cache.
     """
 
     def __init__(self, notice: Callable[[SticklerError], None] = lambda problem: None) -> None:
@@ -67,7 +67,7 @@ class AnswerCache:
     def find(
         self, assistant: Assistant, question: str, before: Sequence[str] = ()
     ) -> Answer | None:
-        """The answer to this question, asked after those `before`, if it was given already."""
+        """The cached answer to this question, asked after those in `before`, if there is one."""
         stopwatch = Stopwatch()
         key = _key(assistant, question, before)
         value = self._read(key) if key else None
@@ -76,7 +76,7 @@ class AnswerCache:
         try:
             answer = _unpacked(value, question, standalone(question, before))
         except (zlib.error, ValueError, KeyError, TypeError):
-            return None  # damaged: it will be written anew
+            return None  # damaged: it will be overwritten
         stopwatch.lap(FROM_CACHE)
         return replace(answer, timings=stopwatch.timings())
 
@@ -87,7 +87,7 @@ class AnswerCache:
         before: Sequence[str] = (),
         stop: threading.Event | None = None,
     ) -> Iterator[Answer | str]:
-        """As `Assistant.ask_stream`; an answer that is known is all of it at once."""
+        """Like `Assistant.ask_stream`; a cached answer is yielded complete."""
         if (known := self.find(assistant, question, before)) is not None:
             yield known
             return
@@ -153,11 +153,11 @@ def contents() -> Contents:
 
 
 def clear() -> int:
-    """Delete the cache, damaged or not; gives the bytes freed."""
+    """Delete the cache, damaged or not; returns the bytes freed."""
     path = place()
     freed = path.stat().st_size if path.exists() else 0
     with files.explained(path):
-        # First what a killed process may have left: a new file must not be mended with it.
+        # First delete the journal of a killed process, so that it is not applied to a new file.
         path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
         path.unlink(missing_ok=True)
     return freed
@@ -165,22 +165,22 @@ def clear() -> int:
 
 def _unusable(error: Exception) -> SticklerError:
     return SticklerError(
-        f"The cache of answers {place()} cannot be used ({error})",
+        f"The answer cache {place()} cannot be used ({error})",
         Remedy(Action.CLEAR_CACHE),
-        "see to it that its folder can be written",
+        "make its folder writable",
     )
 
 
 def _key(assistant: Assistant, question: str, before: Sequence[str]) -> bytes | None:
-    """What an answer is kept under; None for one that is not kept.
+    """The key of an answer; None for one that is not cached.
 
-    That is one that the book gives at once, and one of a model whose weights nothing identifies.
+    That is a look-up, which is instant anyway, or a model whose weights cannot be identified.
     """
     settings, resources = assistant.settings, assistant.resources
     understood = standalone(question, before)
     if lookup.rules(understood or question, assistant.edition):
         return None
-    weights = resources.model_hash(settings.model) if settings.speaks else ""
+    weights = resources.model_hash(settings.model) if settings.uses_model else ""
     if weights is None:
         return None
     depends_on = [
@@ -198,7 +198,7 @@ def _key(assistant: Assistant, question: str, before: Sequence[str]) -> bytes | 
 
 @cache
 def _own_words(path: Path) -> str:
-    """The user's own table talk, which a process reads once."""
+    """The user's own vocabulary, read once per process."""
     return path.read_bytes().hex() if path.is_file() else ""
 
 
@@ -208,14 +208,14 @@ def _code() -> str:
 
 
 def _is_whole(answer: Answer, settings: Settings) -> bool:
-    """False where a model was to speak and did not, or the book answered."""
+    """False if a model should have answered and did not, or if the rules were only looked up."""
     failed = answer.reason is not None and not answer.abstained
-    silent = settings.speaks and answer.model == NONE
+    silent = settings.uses_model and answer.model == NONE
     return not failed and not silent and answer.model != BOOK
 
 
 def _packed(answer: Answer) -> bytes:
-    """An answer without its question, compressed, which also tells whether it is damaged."""
+    """An answer without its question, compressed with a checksum that reveals damage."""
     fields = asdict(replace(answer, question="", standalone_question=None, timings={}))
     return zlib.compress(json.dumps(fields).encode())
 

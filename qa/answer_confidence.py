@@ -1,8 +1,7 @@
-"""How likely it is that what a model says is right, from what is known at no extra cost.
+"""Estimates how likely a model's sentences are right, from features that cost nothing extra.
 
-The weights are fitted for each model on answers that were judged, by `stickler eval calibrate
---judged`; the table is answer_confidence.json. Below a model's threshold its sentences are shown
-only if they are asked for.
+The weights are fitted per model on judged answers by `stickler eval calibrate --judged` and stored
+in answer_confidence.json. Below a model's threshold, its sentences are shown only on request.
 """
 
 import json
@@ -18,16 +17,16 @@ from qa.confidence import logistic
 WEIGHTS = Path(__file__).with_name("answer_confidence.json")
 _COUNT = re.compile(r"\bhow (?:many|much)\b", re.IGNORECASE)
 _DEFINITION = re.compile(r"\bwhat(?:['’]s| is| are| does| do| counts)\b", re.IGNORECASE)
-_EDGE = 0.01  # how near to certain a probability is taken to be at most
+_CLIP = 0.01  # probabilities are clipped to this distance from 0 and 1
 
 
 class AnswerConfidence(NamedTuple):
-    right: float | None  # None for a model whose answers nobody judged
-    enough: bool  # False: the sentences are not shown unasked
+    right: float | None  # None for a model without judged answers
+    enough: bool  # False: the sentences are not shown by default
 
 
 def features(answer: Answer) -> dict[str, float]:
-    """What tells a right answer of a model from a wrong one."""
+    """Features that separate a model's right answers from its wrong ones."""
     said = answer.generated.count("].") + answer.unsupported
     first = next((citation.number for citation in answer.cited), None)
     return {
@@ -43,7 +42,7 @@ def features(answer: Answer) -> dict[str, float]:
 
 
 def judge(answer: Answer) -> AnswerConfidence:
-    """How likely the model's sentences are right, and whether that is enough to show them."""
+    """How likely the model's sentences are right, and whether that suffices to show them."""
     table = _tables().get(answer.model)
     if table is None:
         return AnswerConfidence(None, answer.verdict != "unclear")
@@ -52,7 +51,7 @@ def judge(answer: Answer) -> AnswerConfidence:
 
 
 def _log_odds(probability: float) -> float:
-    inside = min(max(probability, _EDGE), 1 - _EDGE)
+    inside = min(max(probability, _CLIP), 1 - _CLIP)
     return math.log(inside / (1 - inside))
 
 

@@ -12,7 +12,7 @@ _HIT = ("number", "edition", "kind", "rank", "score", "via")  # what a hit says 
 
 
 def answer_schema() -> dict[str, Any]:
-    """The schema of one answer: every field is there, and no other."""
+    """The schema of one answer: all fields are required, and no others are allowed."""
     from pydantic import TypeAdapter
 
     made = TypeAdapter(Answer).json_schema(mode="serialization")
@@ -31,7 +31,7 @@ def answer_schema() -> dict[str, Any]:
 
 
 def _closed(title: str, made: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
-    """An object with exactly these properties; a default would only say what is never left out."""
+    """An object with exactly these properties, without defaults, because none is ever left out."""
     bare = {
         name: {key: value for key, value in each.items() if key not in ("default", "title")}
         for name, each in properties.items()

@@ -1,8 +1,8 @@
-"""From a question to an answer with checked citations: `Assistant.ask` and `ask_stream`.
+"""Turns a question into an answer with checked citations: `Assistant.ask` and `ask_stream`.
 
-Evidence decides and is shown first: the rules that search found, the decisive sentence of each word
-for word. Then comes the language model's reading of them: yes, no or unclear, and of its sentences
-those that the rule which they cite supports.
+The quoted rules come first: those that search found, with the deciding sentence of each. The
+language model's reading of them follows: yes, no or unclear, and those of its sentences that the
+cited rule supports.
 
 >>> Assistant(Settings()).ask("can a flyer be blocked by reach?").cited[0].number
 '702.17b'
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Assistant:
-    """Answers questions with one set of settings; what it loads belongs to its resources."""
+    """Answers questions with one set of settings; everything loaded belongs to `resources`."""
 
     def __init__(
         self, settings: Settings | None = None, resources: Resources | None = None
@@ -41,18 +41,18 @@ class Assistant:
 
     @cached_property
     def edition(self) -> Edition:
-        """The book that it answers from; SticklerError where there is none of that name."""
+        """The edition it answers from; raises SticklerError if there is none of that name."""
         return self.resources.book.edition(self.settings.edition)
 
     @property
     def model(self) -> models.Model | None:
-        """The language model that speaks, if one does."""
-        return self._speaker()[0]
+        """The language model in use, if any."""
+        return self._model_in_use()[0]
 
     def load(self) -> None:
-        """Load now what the first question would wait for."""
+        """Load everything now, so that the first question does not have to wait."""
         self.resources.load_search()
-        self._speaker()
+        self._model_in_use()
         _ = self.resources.searcher
         self.resources.out_of_scope(self.settings.edition)
 
@@ -72,7 +72,7 @@ class Assistant:
         id: str = "",
         stop: threading.Event | None = None,
     ) -> Iterator[Answer | str]:
-        """The evidence as an Answer, the same with a verdict, the words as they come, the whole."""
+        """Yield the quoted rules as an Answer, then with a verdict, then words, then the whole."""
         stopwatch = Stopwatch()
         understood = standalone(question, before)
         asked = understood or question
@@ -84,7 +84,7 @@ class Assistant:
         stopwatch.lap("search_ms")
         [draft] = self._draft([answer], results, [masked])
         yield replace(draft.answer, timings=stopwatch.timings())
-        if not draft.is_open or (model := self.model) is None:
+        if not draft.wants_model or (model := self.model) is None:
             return
         request, context = generation.request(draft, self.settings, model)
         pieces: list[models.Piece] = []
@@ -110,7 +110,7 @@ class Assistant:
         ids: Sequence[str] = (),
         masked: Sequence[Collection[str]] = (),
     ) -> list[Answer]:
-        """As `ask` for each: searched together and generated together. One that fails fails all."""
+        """Like `ask` for each, but search and generation are batched. One failure fails all."""
         if not questions:
             return []
         stopwatch = Stopwatch()
@@ -124,7 +124,7 @@ class Assistant:
         ids: Sequence[str] = (),
         masked: Sequence[Collection[str]] = (),
     ) -> list[Draft]:
-        """The evidence for each question, before a model has spoken."""
+        """The quoted rules for each question, before a model is asked."""
         hidden = masked or [()] * len(questions)
         answers = [
             self._new_answer(question, own)
@@ -143,9 +143,9 @@ class Assistant:
         return [drafts[place] for place in range(len(answers))]
 
     def with_similar_questions(self, draft: Draft, vector: "Vectors") -> Draft:
-        """The draft with the answered questions most like it, beside the rules that a model reads.
+        """The draft with the most similar answered questions of the rules in the model's prompt.
 
-        `vector` is the question's. A refusal has none.
+        `vector` is the question's. A refusal gets none.
         """
         settings = self.settings
         if draft.answer.abstained:
@@ -159,9 +159,9 @@ class Assistant:
         return draft._replace(answer=replace(draft.answer, similar_questions=tuple(similar)))
 
     def generate_many(self, drafts: Sequence[Draft]) -> list[Answer]:
-        """Each draft's answer with what the model says to it; a refusal stays as it is."""
+        """Each draft's answer with the model's output added; a refusal is left unchanged."""
         answers = [draft.answer for draft in drafts]
-        asked = [at for at, draft in enumerate(drafts) if draft.is_open]
+        asked = [at for at, draft in enumerate(drafts) if draft.wants_model]
         model = self.model if asked else None
         if model is None:
             return answers
@@ -175,12 +175,12 @@ class Assistant:
         return answers
 
     def read_many(self, drafts: Sequence[Draft]) -> list[models.Probabilities | None]:
-        """How likely the model opens its answer to each draft with yes and with no.
+        """The model's probabilities of starting its answer to each draft with yes and with no.
 
-        None for a refusal, and where the model tells nothing.
+        None for a refusal, or if the model does not report them.
         """
         model = self.model
-        asked = [at for at, draft in enumerate(drafts) if draft.is_open and model]
+        asked = [at for at, draft in enumerate(drafts) if draft.wants_model and model]
         requests = [
             replace(generation.request(drafts[at], self.settings, model)[0], limit=0)
             for at in asked
@@ -190,19 +190,19 @@ class Assistant:
         by_place = {at: each.probabilities for at, each in zip(asked, found, strict=True)}
         return [by_place.get(at) for at in range(len(drafts))]
 
-    def _speaker(self) -> tuple[models.Model | None, str | None]:
-        """The model that speaks, and what is to be said where the default one cannot be had."""
-        if not self.settings.speaks:
+    def _model_in_use(self) -> tuple[models.Model | None, str | None]:
+        """The model in use, and a notice if the default model is not available."""
+        if not self.settings.uses_model:
             return None, None
         try:
             return self.resources.model(self.settings.model), None
         except SticklerError as error:
             if self.settings.model != models.DEFAULT:
-                raise  # one that was asked for by name has to be had
+                raise  # a model named by the user is required
             return None, str(error)
 
     def _new_answer(self, question: str, id: str) -> Answer:
-        """An answer that is yet to be given."""
+        """An empty answer."""
         return Answer(
             question=question,
             edition=self.settings.edition,
@@ -211,7 +211,7 @@ class Assistant:
         )
 
     def _look_up(self, answer: Answer, asked: str, masked: Collection[str]) -> Answer | None:
-        """The answer where a rule is asked for by number or name; nothing is loaded for it."""
+        """The answer if a rule is requested by number or name; this loads nothing."""
         rules = lookup.rules(asked, self.edition, masked)
         if not rules:
             return None
@@ -231,11 +231,11 @@ class Assistant:
         results: Sequence[SearchResult],
         masked: Sequence[Collection[str]],
     ) -> list[Draft]:
-        """Each answer as the evidence alone gives it, with the model that may add to it.
+        """Each answer with the quoted rules only, and the name of the model that may add to it.
 
-        Where a passage is masked, answers to similar questions might tell of it: none are given.
+        If a passage is masked, similar questions are left out, because they might reveal it.
         """
-        model, notice = self._speaker()
+        model, notice = self._model_in_use()
         name = model.name if model else models.NONE
         drafts = draft_answers(
             [replace(answer, model=name, reason=notice) for answer in answers],
@@ -257,6 +257,6 @@ class Assistant:
         context: generation.Context,
         model: models.Model,
     ) -> Answer:
-        """The draft's answer with what the model said, checked against what it was shown."""
+        """The draft's answer with the model's output, checked against what it was shown."""
         embedder = self.resources.embedder
         return generation.with_generated(draft, said, context, model.name, self.edition, embedder)

@@ -19,8 +19,8 @@ _POINTER = re.compile(
     r"\(?See (?:also )?(?:rule|section)|.* follows the rules for |For more information"
 )
 _KIND = re.compile(r"\S+(?: \S+){0,3} is an? (?:\w+ )?ability(?: that functions[^.]*)?\.?$")
-_NEAR = 0.55  # how much less than the best a rule may score, for each rule that is asked for
-_MORE = 2  # rules than asked for, at most
+_MAX_SCORE_GAP = 0.55  # how far below the best a rule may score, per requested citation
+_MAX_EXTRA = 2  # the most citations beyond the requested number
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,16 @@ class Citation:
 
 
 def near_best(hits: Sequence[Hit], about: int) -> list[Hit]:
-    """The hits to cite: few where the first stand out, more where many are about as good."""
-    return [hit for hit in hits[: about + _MORE] if hit.score >= hits[0].score - _NEAR * about]
+    """The hits to cite: few if the first stand out, more if many are about equally good."""
+    return [
+        hit
+        for hit in hits[: about + _MAX_EXTRA]
+        if hit.score >= hits[0].score - _MAX_SCORE_GAP * about
+    ]
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, each a substring of it; a quotation is not cut in the middle."""
+    """The sentences of a text, each a substring of it; quotations are not split."""
     found, start = [], 0
     for match in _END.finditer(text):
         part = text[start : match.end()]
@@ -57,7 +61,7 @@ def sentences(text: str) -> list[str]:
 def decisive(
     questions: Sequence["Vectors"], rules: Sequence[Sequence[Rule]], embedder: "Embedder"
 ) -> list[list[str]]:
-    """For each question's rules the sentence that comes nearest to its vector, to the letter."""
+    """For each question, the sentence of each rule that is nearest to its vector, verbatim."""
     parts = [
         [(rule, part) for rule in those for part in quotable_sentences(rule)] for those in rules
     ]
@@ -78,7 +82,7 @@ def _score(scored: tuple[float, str]) -> float:
 
 
 def quotable_sentences(rule: Rule) -> list[str]:
-    """Sentences that say something: no mere pointer or kind of ability, no stump of a cut text."""
+    """Sentences worth quoting: no mere reference or type of ability, no truncated sentence."""
     whole = sentences(rule.text)
     if rule.truncated and len(whole) > 1:
         whole = whole[:-1]
@@ -87,7 +91,7 @@ def quotable_sentences(rule: Rule) -> list[str]:
 
 
 def cite(rule: Rule, quote: str, span: tuple[int, int] | None) -> Citation:
-    """A citation whose quote is the rule's own words; anything else is a mistake of ours."""
+    """A citation whose quote is verbatim; anything else is a bug."""
     if quote not in rule.text:
         raise ValueError(f"'{quote[:40]}' is not in rule {rule.number}.")
     return Citation(
@@ -98,7 +102,7 @@ def cite(rule: Rule, quote: str, span: tuple[int, int] | None) -> Citation:
 def unverified(
     text: str, shown: Sequence[str], retrieved: Sequence[str], book: Edition
 ) -> list[Citation]:
-    """The numbers that a model wrote though it was not shown them, with what is known of each."""
+    """The numbers that a model wrote without having been shown them, with their status."""
     found = []
     for number in numbers.references(text):
         if number in shown:

@@ -1,4 +1,4 @@
-"""The words of an answer: what is quoted, what is said when the rules do not settle it."""
+"""The text of an answer: quotations, refusals, conditions and the model's reading."""
 
 from collections.abc import Sequence
 
@@ -11,8 +11,8 @@ from qa.open_condition import OpenCondition
 from qa.out_of_scope import Neighbour
 
 ABSTAINED = "The loaded rules do not settle this."
-ADD_RULES = "Add the full rules to have it answered."
-DEPENDS = "It depends on what the question leaves open"
+ADD_RULES = "Add the full rules to get an answer."
+DEPENDS = "It depends on something the question does not say"
 SIMILAR = (
     "Similar questions, answered in advance by a language model from the rules of "
     f"{expansion.EDITION} (the facts may differ)"
@@ -20,7 +20,7 @@ SIMILAR = (
 
 
 def quoted(rules: Sequence[Rule], quotes: Sequence[str]) -> tuple[str, tuple[Citation, ...]]:
-    """Every rule's decisive sentence, with its citation."""
+    """Every rule's deciding sentence, with its citation."""
     lines: list[str] = []
     cited: list[Citation] = []
     at = 0
@@ -34,7 +34,7 @@ def quoted(rules: Sequence[Rule], quotes: Sequence[str]) -> tuple[str, tuple[Cit
 
 
 def branches(condition: OpenCondition | None) -> str:
-    """What an answer depends on, and the rule for each side; nothing where nothing is open."""
+    """What an answer depends on, with the rule for each case; '' if nothing is open."""
     if condition is None:
         return ""
     lines = [f"{each.side}, {each.number}: “{each.quote}”" for each in condition.branches]
@@ -52,28 +52,28 @@ def with_number(answered: AnsweredQuestion) -> str:
     return f"{answered.answer.rstrip('.')} [{answered.number}]."
 
 
-def abstained(rules: Sequence[Rule], neighbour: Neighbour, book: Edition) -> tuple[str, str]:
-    """What is said instead of an answer, and why."""
+def abstained(rules: Sequence[Rule], neighbour: Neighbour, edition: Edition) -> tuple[str, str]:
+    """The text of a refusal, and its reason."""
     nearest = ", ".join(rule.number for rule in rules)
     lines = [ABSTAINED]
     missing = [
         f"rule {rule.number} refers to rule {reference.number}, which is not loaded"
         for rule in rules[:1]
-        for reference in book.references(rule)
+        for reference in edition.references(rule)
         if not reference.known
     ]
     if neighbour.section:
-        part = "parts of section" if neighbour.section in book else "section"
-        verb = "are" if neighbour.section in book else "is"
-        reason = f"It is nearer to {part} {neighbour.section}, which {verb} not loaded"
+        part = "parts of section" if neighbour.section in edition else "section"
+        verb = "are" if neighbour.section in edition else "is"
+        reason = f"It seems to be about {part} {neighbour.section}, which {verb} not loaded"
         lines.append(f"{reason}. {ADD_RULES}")
     elif missing:
         reason = missing[0][0].upper() + missing[0][1:]
         lines.append(f"{reason}. {ADD_RULES}")
     else:
-        reason = "No loaded rule comes near enough to the question"
+        reason = "No loaded rule is close enough to the question"
     if nearest:
-        lines.append(f"Nearest: {nearest}.")
+        lines.append(f"Closest rules: {nearest}.")
     return " ".join(lines), f"{reason}."
 
 
@@ -83,9 +83,9 @@ def generated(sentences: Sequence[support.Sentence]) -> str:
 
 
 def reading(verdict: str | None, sentences: str, unsure: bool) -> str:
-    """What the model makes of the rules, as it follows the quoted rules.
+    """The model's reading of the rules, as it appears after the quoted rules.
 
-    Its verdict stands by itself where its sentences are `unsure`.
+    If its sentences are `unsure`, only the verdict is given.
     """
     word = f"{verdict.capitalize()}." if verdict else ""
     return " ".join(filter(None, [word, "" if unsure else sentences]))

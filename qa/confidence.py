@@ -1,11 +1,11 @@
-"""How sure search can be that the rules it found settle a question.
+"""How confident search can be that the rules it found settle a question.
 
-What search knows of its own result (scores, margins, agreement of the paths, words of the question
-that neither a rule nor the questions beside it have, and what else the question may be about) goes
-through logistic functions whose weights `stickler eval calibrate` fits: `settled`, do the loaded
-rules decide it at all; `found`, is a deciding rule among those cited. Excerpts and whole releases
-have weights of their own: among four times as many rules something similar is always found. So have
-books and embedding models for which no questions ship (index/expansion.py).
+Two logistic regressions, fitted by `stickler eval calibrate`, use features of the search result
+(scores, margins, agreement of dense search and BM25, question words that occur in no rule or
+expansion question, and similarity to out-of-scope questions): `settled`, do the loaded rules settle
+the question at all; `found`, is a deciding rule among those cited. Excerpts and full releases have
+separate weights, because among four times as many rules there is always something similar. So do
+books and embedding models without expansion questions (index/expansion.py).
 """
 
 import json
@@ -29,7 +29,7 @@ class Confidence(NamedTuple):
 
 
 def features(hits: Sequence[Hit], evidence: Evidence, neighbour: Neighbour) -> dict[str, float]:
-    """The figures that tell a question that the rules settle from one that they do not."""
+    """Features that separate questions that the rules settle from those they do not."""
     best = hits[0].score
     shown = set(stems(" ".join(f"{hit.passage.heading} {hit.passage.shown}" for hit in hits[:3])))
     total = sum(evidence.term_weights.values()) or 1.0
@@ -53,7 +53,7 @@ def features(hits: Sequence[Hit], evidence: Evidence, neighbour: Neighbour) -> d
 def confidence(
     hits: Sequence[Hit], evidence: Evidence, neighbour: Neighbour, whole: bool
 ) -> Confidence:
-    """How sure search is of what it found in excerpts, or in a `whole` release."""
+    """How confident search is in its result, for excerpts or for a `whole` release."""
     values = features(hits, evidence, neighbour)
     tables = _weights()[extent(whole, evidence)]
     settled, found = (logistic(tables[name], values) for name in ("settled", "found"))
@@ -61,7 +61,7 @@ def confidence(
 
 
 def extent(whole: bool, evidence: Evidence) -> str:
-    """What the weights are called for such a book and what is known of its rules."""
+    """The name of the weights for this kind of book, with or without expansion questions."""
     name = "whole" if whole else "excerpts"
     return name if evidence.nearest_question is not None else f"{name}, no questions"
 

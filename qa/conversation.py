@@ -19,7 +19,7 @@ _SHORT = 12  # words
 
 
 def standalone(question: str, before: Sequence[str]) -> str | None:
-    """The question with what it leans on in front; None where it stands by itself.
+    """A follow-up with the previous question in front; None if it is self-contained.
 
     `before` are the earlier questions of the conversation as they were understood, oldest first.
     """

@@ -1,4 +1,4 @@
-"""An answer as the evidence alone gives it: the rules that decide, quoted, or a refusal."""
+"""The part of an answer that needs no model: the deciding rules, quoted, or a refusal."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from qa.out_of_scope import OutOfScope
 
 
 class Draft(NamedTuple):
-    """An answer before a model has spoken, with the rules it cites and their decisive sentences."""
+    """An answer before a model is asked, with the rules it cites and their deciding sentences."""
 
     answer: Answer
     rules: list[Rule]
@@ -26,11 +26,11 @@ class Draft(NamedTuple):
         return self.answer.standalone_question or self.answer.question
 
     @property
-    def is_open(self) -> bool:
-        """True where a model may add to it.
+    def wants_model(self) -> bool:
+        """True if a model may add to it.
 
-        Not to a refusal, to what is read out of the book, or where it would have to guess what the
-        question leaves open.
+        It may not add to a refusal or a look-up, or if it would have to guess what the question
+        leaves open.
         """
         settled = not self.answer.abstained and self.answer.open_condition is None
         return settled and bool(self.rules)
@@ -44,7 +44,7 @@ def draft_answers(
     embedder: Embedder,
     max_citations: int,
 ) -> list[Draft]:
-    """Each answer with what search found for it: the decisive rules quoted, or a refusal."""
+    """Each answer with its search result: the deciding rules quoted, or a refusal."""
     rules = [_rules_to_cite(result.hits, edition, max_citations) for result in results]
     vectors = [result.evidence.vector for result in results]
     quotes = citations.decisive(vectors, rules, embedder)
@@ -59,7 +59,7 @@ def draft_answers(
 
 
 def _rules_to_cite(hits: Sequence[Hit], edition: Edition, about: int) -> list[Rule]:
-    """The best rules themselves."""
+    """The rules to cite: those whose scores are close to the best."""
     by_number = edition.by_number
     known = [hit for hit in hits if hit.passage.number in by_number]
     return [by_number[hit.passage.number] for hit in citations.near_best(known, about)]

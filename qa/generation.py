@@ -1,7 +1,7 @@
-"""How a language model is asked about a draft, and what of its words goes into the answer.
+"""How a language model is asked about a draft, and which parts of its output enter the answer.
 
-The rules that it was shown decide: a sentence that none of them supports is counted, not kept. Its
-yes or no is a verdict, and in each cited rule the sentence is marked that it speaks of.
+The rules it was shown decide: a sentence that none of them supports is counted but dropped. Its yes
+or no becomes the verdict, and in each cited rule the sentence it refers to is marked.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class Context(NamedTuple):
 
 
 def request(draft: Draft, settings: Settings, model: Model) -> tuple[Request, Context]:
-    """What is wanted of the model, and what it is shown for it."""
+    """The request to the model, and the context it is shown."""
     offered = [ShownRule.of(rule) for rule in draft.rules[: settings.context_rules]]
     similar = draft.answer.similar_questions
     prompt, shown = fill(draft.asked, offered, settings.prompt_tokens, model, similar)
@@ -48,7 +48,7 @@ def request(draft: Draft, settings: Settings, model: Model) -> tuple[Request, Co
 
 
 def generate(requests: Sequence[Request], model: Model) -> list[Generation | SticklerError]:
-    """What the model says to each request; where it fails on all together, one by one."""
+    """The model's output for each request; if the batch fails, requests are retried one by one."""
     try:
         return [*model.generate(requests)]
     except SticklerError as error:
@@ -58,7 +58,7 @@ def generate(requests: Sequence[Request], model: Model) -> list[Generation | Sti
 
 
 def with_verdict(answer: Answer, judged: verdict.Verdict | None) -> Answer:
-    """The answer with a verdict; as it is where there is none."""
+    """The answer with a verdict; unchanged if there is none."""
     if judged is None:
         return answer
     return replace(
@@ -77,7 +77,7 @@ def with_generated(
     edition: Edition,
     embedder: Embedder,
 ) -> Answer:
-    """The answer with what the model said, as far as the rules that it was shown support it."""
+    """The answer with those parts of the model's output that the rules it was shown support."""
     word, sentences = verdict.split(generation.text)
     kept, unsupported = support.supported(sentences, draft.asked, *context, embedder)
     judged = verdict.judge(generation.probabilities, model)
@@ -107,9 +107,9 @@ def with_generated(
 
 
 def _marked_again(draft: Draft, said: str, embedder: Embedder) -> Answer:
-    """The answer with the sentences marked that come nearest to what is asked and said.
+    """The answer with the sentences marked that are nearest to question and output combined.
 
-    Even a model that draws the wrong conclusion mostly speaks of the sentence that decides.
+    Even a model that draws the wrong conclusion usually refers to the deciding sentence.
     """
     plain = " ".join(text for text, _ in support.split_sentences(said))
     if not plain:

@@ -1,9 +1,9 @@
-"""The journal of a long job: one record a line, flushed to the disk chunk by chunk.
+"""The journal of a long job: one record per line, flushed to disk chunk by chunk.
 
-A batch and an evaluation both keep one and resume from it if interrupted. The first line says what
-the records were made with. A line that a kill, a full disk or a power cut tore off is dropped when
-the journal is read again. Records stay on disk; the place of each is looked up in a small database,
-on disk as well, so that a million of them take no memory.
+Batches, evaluations and calibrations each keep one and resume from it if interrupted. The first
+line says what the records depend on. A line left incomplete by a crash, a full disk or a power cut
+is dropped when the journal is read again. Records stay on disk; their offsets are kept in a small
+database, also on disk, so that even a million of them take hardly any memory.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ _CALLED = {
     "model": "model",
     "weights": "weights of the model",
     "embedder": "embedding model",
-    "documents": "rules texts",
+    "documents": "rules documents",
     "code": "version of Stickler",
     "input": "questions",
 }
@@ -53,9 +53,9 @@ class Journal:
     ) -> None:
         self.path = path
         self.kept = 0  # records of an earlier run
-        self.damaged = 0  # lines of it that cannot be read, and so are made again
+        self.damaged = 0  # its unreadable lines, whose records are created again
         self._key = key
-        self._index = sqlite3.connect("", isolation_level=None)  # a file of its own, gone with it
+        self._index = sqlite3.connect("", isolation_level=None)  # a temporary file
         self._index.execute("PRAGMA journal_mode = OFF")
         self._index.execute(
             "CREATE TABLE record (key BLOB PRIMARY KEY, place INTEGER, found INTEGER) WITHOUT ROWID"
@@ -78,7 +78,7 @@ class Journal:
         return added.rowcount == 1
 
     def add(self, records: Sequence[Record]) -> None:
-        """Keep the records of a chunk; when this returns, they are on the disk."""
+        """Append the records of a chunk; when this returns, they are on disk."""
         places = self._append(records)
         self._index.executemany(
             "INSERT OR REPLACE INTO record VALUES (?, ?, 0)",
@@ -123,7 +123,7 @@ class Journal:
         places = [self._end + before for before in accumulate(map(len, data), initial=0)]
         self._end = places.pop()
         with _explained(self.path):
-            # Without a buffer: what a full disk refused must not wait to be written on closing.
+            # Unbuffered: data rejected by a full disk must not be written later, on closing.
             left = memoryview(b"".join(data))
             while left:
                 left = left[self._file.write(left) :]
@@ -131,7 +131,7 @@ class Journal:
         return places
 
     def _resume(self, made_with: Mapping[str, Any]) -> int:
-        """Read what an earlier run left, cut off what is torn, and give the place to go on at."""
+        """Read an earlier run, drop an incomplete last line, return the offset to append at."""
         end = 0
         with self.path.open("rb") as file:
             first = file.readline(_LONGEST)
@@ -158,7 +158,7 @@ class Journal:
             before = _made_with(first)
         except ValueError:
             raise SticklerError(
-                f"{self.path} is no journal of this version of Stickler",
+                f"{self.path} is not a journal of this version of Stickler",
                 "move it away",
                 Remedy(Action.RESTART),
             ) from None
@@ -166,8 +166,8 @@ class Journal:
         changed = [_CALLED.get(name, name) for name in now if before.get(name) != now[name]]
         if changed:
             raise SticklerError(
-                f"{self.path} holds a run made with something else ({', '.join(changed)})",
-                "put that back",
+                f"{self.path} is from a run with other conditions ({', '.join(changed)})",
+                "restore them",
                 Remedy(Action.RESTART),
             )
 
@@ -215,5 +215,5 @@ def _explained(path: Path) -> Iterator[None]:
     except OSError as error:
         raise SticklerError(
             f"Could not write {path} ({error.strerror or error})",
-            "make room there and start it again; what was answered so far is kept",
+            "free some disk space and run it again; the answers so far are kept",
         ) from error

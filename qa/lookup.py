@@ -1,4 +1,4 @@
-"""Questions that are only a number, a range or a keyword's name: the book answers them itself."""
+"""Look-ups: questions that are just a number, a range or a keyword."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -32,7 +32,7 @@ def number_asked(question: str) -> str:
 
 
 def name_asked(question: str) -> str | None:
-    """'what is trample?' -> 'trample': what may be a heading of the book."""
+    """'what is trample?' -> 'trample', which may be a heading."""
     match = _NAMES.match(question)
     return match["name"] if match else None
 
@@ -52,21 +52,21 @@ def text(rules: Sequence[Rule]) -> tuple[str, tuple[Citation, ...]]:
     return "\n".join(parts), tuple(cited)
 
 
-def rules(asked: str, book: Edition, masked: Collection[str] = ()) -> list[Rule]:
+def rules(asked: str, edition: Edition, masked: Collection[str] = ()) -> list[Rule]:
     """The rules of a question that is nothing but a number, a range or a keyword's name."""
-    wanted = numbers.asked(number_asked(asked)) or _named(name_asked(asked), book)
-    found = [rule for number in wanted if number in book for rule in book.find(number)]
+    wanted = numbers.asked(number_asked(asked)) or _named(name_asked(asked), edition)
+    found = [rule for number in wanted if number in edition for rule in edition.find(number)]
     return [r for r in found if not r.is_heading and r.passage_id not in masked]
 
 
-def _named(name: str | None, book: Edition) -> list[str]:
-    """What bears this name; a section only if its beginning is loaded, which says what it is."""
-    headed = book.headed(name)[:1] if name else []
-    return [number for number in headed if "." in number or f"{number}.1" in book]
+def _named(name: str | None, edition: Edition) -> list[str]:
+    """The number with this heading; a section only if its first rule, its definition, is loaded."""
+    headed = edition.headed(name)[:1] if name else []
+    return [number for number in headed if "." in number or f"{number}.1" in edition]
 
 
-def hits(rules: Sequence[Rule], book: Edition) -> tuple[Hit, ...]:
-    """The rules as what search would have found."""
+def hits(rules: Sequence[Rule], edition: Edition) -> tuple[Hit, ...]:
+    """The rules as search hits."""
     wanted = {rule.number for rule in rules}
-    own = [p for p in passages(book) if p.kind == "rule" and p.number in wanted]
+    own = [p for p in passages(edition) if p.kind == "rule" and p.number in wanted]
     return tuple(Hit(p, rank, 0.0, ("number",)) for rank, p in enumerate(own, 1))

@@ -1,7 +1,7 @@
-"""Asking back: which condition a question leaves open, and what the rules say of each side of it.
+"""Clarification: which condition a question leaves open, and what the rules say for each case.
 
-It is told from words alone, with the table open_condition.toml: two sentences of the rules found
-speak of opposite sides in much the same words, and the question names neither side.
+This uses wording alone, with the table open_condition.toml: two sentences of the rules found cover
+opposite cases in nearly the same words, and the question mentions neither.
 
 >>> find("Is infect damage counted as normal damage?", rules, cited=3).name
 'damage to a creature or a player'
@@ -20,8 +20,8 @@ from index.bm25 import stems
 from index.rulebook import Rule
 from qa.citations import quotable_sentences
 
-_ALIKE = 0.2  # words that two sentences have in common, of all their words
-_FIRST = 2  # the answer rests on these rules: the condition of a later one is rarely the question's
+_ALIKE = 0.2  # least share of words that two sentences have in common
+_TOP_RULES = 2  # only the top rules count: the condition of a later one rarely matters
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class OpenCondition:
-    """What an answer depends on and its question leaves open."""
+    """A condition that the answer depends on and the question leaves open."""
 
     name: str  # 'attacking or blocking'
     branches: tuple[Branch, ...]
@@ -64,7 +64,7 @@ class _Sentence(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """Two sentences that speak of opposite sides; the least is the best."""
+    """Two sentences about opposite cases; the smallest pair is the best."""
 
     ranks: int
     difference: float
@@ -73,16 +73,16 @@ class _Pair(NamedTuple):
 
 
 def find(question: str, rules: Sequence[Rule], cited: int) -> OpenCondition | None:
-    """The condition that a question leaves open, of those on which the rules that it found depend.
+    """The condition that a question leaves open, if the rules found depend on one.
 
-    The rules come best first; the answer cites so many of them, and one of the two must be cited.
+    The rules come best first; the first `cited` of them are cited, and one of the two must be.
     """
     asked = _plain(question)
     pairs = [
         pair
         for condition in _conditions()
         if condition.is_open(asked)
-        for pair in _opposites(condition, rules, min(cited, _FIRST))
+        for pair in _opposites(condition, rules, min(cited, _TOP_RULES))
     ]
     if not pairs:
         return None

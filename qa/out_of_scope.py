@@ -1,8 +1,8 @@
-"""What a question may be about instead: parts of the rulebook that are not loaded, or no rules.
+"""Out-of-scope topics: parts of the rulebook that are not loaded, and things that are not rules.
 
-out_of_scope.toml names such subjects, out_of_scope.jsonl has questions about them: one that a
-player asks is often near one that was asked before. Their vectors ship as out_of_scope.npz for the
-default embedding model; for any other they are computed once and cached.
+out_of_scope.toml describes such topics, out_of_scope.jsonl has questions about them, since a new
+question is often similar to an earlier one. Their vectors ship as out_of_scope.npz for the default
+embedding model; for any other they are computed once and cached.
 """
 
 import json
@@ -25,26 +25,28 @@ VECTORS = Path(__file__).with_name("out_of_scope.npz")
 
 
 class Neighbour(NamedTuple):
-    """The nearest thing that the loaded rules do not settle."""
+    """The most similar out-of-scope topic."""
 
-    section: str | None  # the section that it needs; None for what is no matter of rules
+    section: str | None  # the section it belongs to; None for topics that are not rules
     similarity: float
 
 
 class _Phrase(NamedTuple):
-    needs: str | None  # a rule or a section; None for what is no matter of rules
+    needs: str | None  # a rule or a section; None for topics that are not rules
     text: str
 
 
 class OutOfScope:
-    """What a book does not hold, ready to be compared with questions."""
+    """The topics that a book does not cover, ready to be compared with questions."""
 
-    def __init__(self, book: Edition, embedder: Embedder, progress: Progress | None = None) -> None:
+    def __init__(
+        self, edition: Edition, embedder: Embedder, progress: Progress | None = None
+    ) -> None:
         phrases = _phrases()
         kept = [
             at
             for at, phrase in enumerate(phrases)
-            if phrase.needs is None or not (book.is_whole or phrase.needs in book)
+            if phrase.needs is None or not (edition.is_whole or phrase.needs in edition)
         ]
         vectors = shipped_vectors.load(VECTORS, _texts(), embedder.hash)
         if vectors is None:
@@ -53,7 +55,7 @@ class OutOfScope:
         self._vectors = vectors[kept]
 
     def nearest(self, vector: "Vectors") -> Neighbour:
-        """What comes nearest to a question, given by its vector."""
+        """The topic most similar to a question, given as a vector."""
         scores = self._vectors @ vector
         best = int(scores.argmax())
         needs = self._phrases[best].needs
@@ -72,7 +74,7 @@ def _texts() -> list[str]:
 
 @cache
 def _phrases() -> list[_Phrase]:
-    """Every subject, whole and by sentences, and every question."""
+    """Every topic, as a whole and sentence by sentence, and every question."""
     table = tomllib.loads(_SUBJECTS.read_text(encoding="utf-8"))
     subjects = [
         _Phrase(number, text) for number, those in table["sections"].items() for text in those

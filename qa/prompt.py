@@ -1,8 +1,8 @@
-"""Fills the prompt files within a budget of tokens: the best rules, and each of them whole.
+"""Fills the prompt files within a token budget, with the best rules, each of them uncut.
 
-Below the rules stand the answered questions that come nearest to the one that is asked: the model
-sees how these rules were read before. The fixed part, instructions and worked examples, is the same
-for all questions, so that a model reads it once.
+The rules are followed by the most similar answered questions, which show the model how these rules
+are read. The fixed part, instructions and worked examples, is the same for all questions, so that
+a model processes it only once.
 """
 
 import tomllib
@@ -46,7 +46,7 @@ class ShownRule(NamedTuple):
 
 
 def read(name: str) -> Template:
-    """A prompt file; its placeholders are exactly those that are filled."""
+    """Read a prompt file; its placeholders must be exactly those that get filled."""
     template = Template((_FOLDER / name).read_text(encoding="utf-8").strip())
     found = set(template.get_identifiers())
     if found != PLACEHOLDERS[name] or not template.is_valid():
@@ -78,9 +78,9 @@ def fill(
 ) -> tuple[Prompt, list[str]]:
     """The prompt for a question, and the numbers of the rules that fitted into it.
 
-    `rules` come best first. The first rule that would break the budget ends the list; the very
-    best goes in whatever it takes. Of the `similar` questions those about these rules are shown.
-    A model that was tuned on these prompts is told less. `more` fills what else the file asks for.
+    `rules` come best first. The first rule that would exceed the budget ends the list; the best one
+    is always included. Only `similar` questions about these rules are shown. A model tuned on these
+    prompts gets shorter instructions. `more` fills the file's other placeholders.
     """
     shown: list[ShownRule] = []
     left = budget
@@ -105,7 +105,7 @@ def context(
     name: str = "answer.txt",
     **more: str,
 ) -> str:
-    """The part of the prompt that belongs to one question; the nearest answered one comes last."""
+    """The part of the prompt for one question; the most similar answered question comes last."""
     lines = [_line(each) for each in reversed(similar)]
     before = read("answered.txt").substitute(questions="\n".join(lines))
     return read(name).substitute(
@@ -117,5 +117,5 @@ def context(
 
 
 def _line(answered: AnsweredQuestion) -> str:
-    """A question with its answer, in the form that an answer is wanted in."""
+    """A question with its answer, in the format that answers should have."""
     return f"{answered.question} {compose.with_number(answered)}"

@@ -1,8 +1,8 @@
-"""What a process loads, each part once: rulebook, index, embedder, out-of-scope vectors, models.
+"""Everything a process loads, each part once: rulebook, index, embedder, out-of-scope data, models.
 
-One object owns them all. It is created once per process and handed to whoever answers: the page, a
-batch, an evaluation, a command. Parts are loaded in threads of their own when they are first asked
-for, so that search and language model can load side by side.
+One object owns them all. It is created once per process and passed to whatever answers: the page, a
+batch, an evaluation, a command. Search and language models load in their own threads when first
+requested, so that they can load in parallel.
 
 >>> resources = Resources()
 >>> Assistant(Settings(), resources).ask("can a flyer be blocked by reach?")
@@ -28,13 +28,13 @@ from qa import models
 from qa.out_of_scope import OutOfScope
 
 _MAX_MODELS = 2  # language models in memory at once
-_SHUTDOWN_WAIT = 15.0  # seconds that the process waits, when it ends, for what is being loaded
-SHUTDOWN = threading.Event()  # set when the process ends: what is being loaded is to stop
+_SHUTDOWN_WAIT = 15.0  # seconds that the process waits for its loaders when it ends
+SHUTDOWN = threading.Event()  # set when the process ends: loaders should stop
 T = TypeVar("T")
 
 
 class Resources:
-    """Loads what answering needs. `progress` hears of an index being built."""
+    """Loads what answering needs. `progress` is called while an index is being built."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Resources:
         return self.load_search().result()
 
     def out_of_scope(self, edition: str) -> OutOfScope:
-        """What an edition does not hold, ready to be compared with questions."""
+        """The topics that an edition does not cover, ready to be compared with questions."""
         book = self.book.edition(edition)
         if edition not in self._out_of_scope:
             self._out_of_scope[edition] = OutOfScope(book, self.embedder, self._progress)
@@ -75,7 +75,7 @@ class Resources:
         return None if name == models.NONE else self.load_model(name).result()
 
     def model_hash(self, name: str) -> str | None:
-        """Tells a model's weights from others without loading them; None where nothing does."""
+        """Identifies a model's weights without loading them; None if that is not possible."""
         future = self._models.get(name)
         loaded = future.result() if future and future.done() and not future.exception() else None
         if loaded is None or "://" in name:
@@ -83,14 +83,14 @@ class Resources:
         return loaded.hash
 
     def load_search(self, retry: bool = False) -> Future[Searcher]:
-        """Search, being loaded or there; `retry` starts again where loading has failed."""
+        """Search, loading or loaded; `retry` starts again if loading has failed."""
         with self._lock:
             if self._search is None or (retry and _failed(self._search)):
                 self._search = _started(self._open_search)
             return self._search
 
     def load_model(self, name: str, retry: bool = False) -> Future[models.Model | None]:
-        """A model, being loaded or there; the one that was used longest ago makes room."""
+        """A model, loading or loaded; the least recently used one is dropped."""
         with self._lock:
             future = self._models.pop(name, None)
             if future is None or (retry and _failed(future)):
@@ -101,11 +101,11 @@ class Resources:
             return future
 
     def find_model(self, name: str) -> Future[models.Model | None] | None:
-        """A model as far as it is loaded; None where nobody asked for it yet."""
+        """A model's loading state; None if it has not been requested yet."""
         return self._models.get(name)
 
     def reload(self, progress: Progress | None = None) -> None:
-        """Take in documents that were added; until that is done the old ones answer."""
+        """Pick up added documents; until that is done, the old index answers."""
 
         def load() -> Searcher:
             book = library.load()
@@ -117,7 +117,7 @@ class Resources:
             self._book, self._search, self._out_of_scope = searcher.book, _finished(searcher), {}
 
     def snapshot(self) -> "Resources":
-        """The same parts as they are now, which a later `reload` leaves alone."""
+        """The parts in their current state, unaffected by a later `reload`."""
         return self._sharing(self._out_of_scope, self.searcher)
 
     def with_weights(self, weights: Weights) -> "Resources":
@@ -163,7 +163,7 @@ _loaders: set[threading.Thread] = set()
 
 
 def _started(work: Callable[[], T]) -> "Future[T]":
-    """Do it in a thread that does not keep the program from ending."""
+    """Run `work` in a thread that does not keep the program from exiting."""
     future: Future[T] = Future()
 
     def run() -> None:
@@ -184,7 +184,7 @@ def _started(work: Callable[[], T]) -> "Future[T]":
 
 @atexit.register
 def _let_loaders_end() -> None:
-    """Wait for what is being loaded to stop: a thread that is ended inside PyTorch aborts all."""
+    """Wait for loaders to stop: a thread killed inside PyTorch aborts the whole process."""
     SHUTDOWN.set()
     until = time.monotonic() + _SHUTDOWN_WAIT
     with contextlib.suppress(KeyboardInterrupt):  # whoever asks again does not want to wait

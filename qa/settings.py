@@ -1,4 +1,4 @@
-"""One flat settings object, and the hash that says which settings an answer was made with."""
+"""One flat settings object, and the hash that identifies the settings of an answer."""
 
 import hashlib
 import json
@@ -15,17 +15,17 @@ class Settings:
     model: str = MODEL
     embedder: str = EMBEDDER
     edition: str = CURRENT
-    top_k: int = 10  # rules that are searched for
-    max_citations: int = 3  # rules that are cited, on average; a few more where many are as good
-    context_rules: int = 3  # of the cited, rules that the model reads at most
-    max_similar_questions: int = 3  # answered ones about these rules, shown and read
-    prompt_tokens: int = 600  # of all rules that the model reads
+    top_k: int = 10  # rules to retrieve
+    max_citations: int = 3  # rules to cite, approximately; up to two more if many are equally good
+    context_rules: int = 3  # the most cited rules to put in the prompt
+    max_similar_questions: int = 3  # answered questions to show and to put in the prompt
+    prompt_tokens: int = 600  # for all rules in the prompt
     answer_tokens: int = 110
     show_generated: bool = True  # the model's verdict and sentences
 
     @property
-    def speaks(self) -> bool:
-        """False where the model would not be heard: then it need not be loaded either."""
+    def uses_model(self) -> bool:
+        """Whether a model's output is shown; otherwise it need not be loaded."""
         return self.show_generated and self.model != NONE
 
     @property

@@ -1,8 +1,8 @@
-"""Whether a rule backs what a model says.
+"""Whether a rule supports what a model writes.
 
-Every sentence of a model is set against the rules that the model was shown, and against what these
-rules answered to the questions beside them. What a rule supports may be shown with that rule; what
-none supports is counted and not shown.
+Every sentence is compared with the rules that the model was shown, and with the answers to those
+rules' expansion questions. A supported sentence may be shown with its rule; an unsupported one is
+counted but not shown.
 """
 
 import re
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 _NO = re.compile(r"\b(?:no|not|never|neither|nor|cannot|without|n[o']t)\b|n['’]t\b", re.IGNORECASE)
 _NUMBER = rf"[\[(](?P<number>{numbers.RULE})[\])]"
 _CITATION = re.compile(rf"\s*{_NUMBER}$")  # at the end of a sentence
-_STRAY = re.compile(rf"(?P<end>[.!?])\s+(?P<citation>{_NUMBER})\.?")  # behind the full stop
-_COVERED = 0.75  # share of a sentence's words that the rule or the question must have
-_SIMILAR = 0.55  # cosine of the sentence and a sentence of the rule, at least
-# The same for an answer of the rule's: what merely resembles it may turn it around.
-_REPEATED = 0.85
+_STRAY = re.compile(rf"(?P<end>[.!?])\s+(?P<citation>{_NUMBER})\.?")  # after the full stop
+_MIN_SHARED_WORDS = 0.75  # share of a sentence's words that the rule or the question must have
+_MIN_SIMILARITY = 0.55  # cosine of the sentence and a sentence of the rule, at least
+# The same for an answer about the rule: a sentence that only resembles it may contradict it.
+_MIN_REPEATED = 0.85
 _SMALL = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
 _TEENS = "fifteen sixteen seventeen eighteen nineteen"
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
@@ -53,8 +53,8 @@ def supported(
 ) -> tuple[list[Sentence], int]:
     """The model's sentences that one of these rules supports, and how many none supports.
 
-    A sentence that cites a rule is set against that one; one that cites none, as a model may write
-    whose decoding is not constrained, against all.
+    A sentence that cites a rule is compared with that rule; one that cites none, which is possible
+    if decoding is not constrained, with all of them.
     """
     kept: list[Sentence] = []
     found = split_sentences(raw)
@@ -70,7 +70,7 @@ def supported(
 def split_sentences(raw: str) -> list[tuple[str, str | None]]:
     """A model's sentences, at most three, each with the number it ends in, if any.
 
-    One that broke off at the limit is left out.
+    A sentence cut off at the token limit is left out.
     """
     found: dict[tuple[str, str | None], None] = {}
     plain = _STRAY.sub(r" \g<citation>\g<end>", " ".join(raw.split()))
@@ -92,30 +92,30 @@ def attribute(
     similar: Sequence[AnsweredQuestion],
     embedder: "Embedder",
 ) -> Rule | None:
-    """The rule that supports a sentence of the model: its words, its meaning, and its yes or no."""
+    """The rule that supports a sentence of the model in wording, meaning and polarity."""
     words = set(stems(sentence))
     if not words:
         return None
     asked = set(stems(question))
-    # An answer that is repeated may have the figures of another situation.
+    # A repeated answer may contain numbers from another situation.
     figures = _figures(sentence) - _figures(question)
     near: list[tuple[Rule, str, float]] = []
     for rule in rules:
         known = asked | set(stems(f"{rule.heading} {rule.text}"))
-        if len(words & known) >= _COVERED * len(words):
-            near += [(rule, part, _SIMILAR) for part in citations.quotable_sentences(rule)]
+        if len(words & known) >= _MIN_SHARED_WORDS * len(words):
+            near += [(rule, part, _MIN_SIMILARITY) for part in citations.quotable_sentences(rule)]
         for each in similar:
             said = verdict.split(each.answer)[1]
             repeated = words <= asked | set(stems(said)) and not figures - _figures(rule.text)
             if each.number == rule.number and repeated:
-                near.append((rule, said, _REPEATED))
+                near.append((rule, said, _MIN_REPEATED))
     near = [each for each in near if _denies(each[1]) == _denies(sentence)]
     if not near:
         return None
     vectors = embedder.encode_questions([sentence, *(part for _, part, _ in near)])
     scores = (vectors[1:] @ vectors[0]).tolist()
     enough = [
-        (score, -at)  # of two that are as near, the first
+        (score, -at)  # the first of equally similar ones
         for at, (score, (_, _, least)) in enumerate(zip(scores, near, strict=True))
         if score >= least
     ]
@@ -123,7 +123,7 @@ def attribute(
 
 
 def _figures(text: str) -> set[str]:
-    """The numbers that a text names, in digits or in words; 'one' is too often none."""
+    """The numbers in a text, as digits or words, except 'one', which is rarely a number."""
     words = re.findall(r"\d+|[a-z]+", text.lower())
     return {word for word in words if word.isdigit()} | {
         _IN_WORDS[word] for word in words if word in _IN_WORDS

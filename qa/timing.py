@@ -4,14 +4,14 @@ import time
 
 
 class Stopwatch:
-    """Milliseconds since the question came."""
+    """Milliseconds since the question arrived."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
         self._laps: dict[str, float] = {}
 
     def lap(self, name: str) -> None:
-        """Note a moment, the first time that it comes."""
+        """Record a moment, the first time it occurs."""
         self._laps.setdefault(name, self._elapsed())
 
     def timings(self) -> dict[str, float]:

@@ -1,9 +1,9 @@
-"""Yes, no or unclear: read from the probabilities with which a model would open its answer.
+"""Yes, no or unclear, from the probabilities of the first word of a model's answer.
 
-A question asks for none if its words ask for something else ("how many", "when do"), or if the
-model gives the two little of the probability. How sure the model may be is fitted for each model
-by `stickler eval calibrate`; the table is verdict.json. Below the threshold, which may be out of
-reach, the verdict is "unclear".
+A question asks for no verdict if its wording asks for something else ("how many", "when do"), or if
+the model assigns little probability to the two. The probabilities are calibrated for each model by
+`stickler eval calibrate` and stored in verdict.json. Below the threshold, which may be unreachable,
+the verdict is "unclear".
 """
 
 import json
@@ -22,10 +22,12 @@ Value = Literal["yes", "no", "unclear"]
 
 OPTIONS = ("Yes", "No")
 CALIBRATION = Path(__file__).with_name("verdict.json")
-ASKED = 0.5  # share of yes and no together from which on a question asks for one of them
+MIN_YES_NO_SHARE = (
+    0.5  # least total probability of yes and no for a question to count as asking for one
+)
 _TINY = 1e-9
 _LAST_QUESTION = re.compile(r"[^.!?]*\?")
-# How a clause begins that asks for more than a yes or no.
+# The beginnings of clauses that ask for more than a yes or no.
 _OPEN = re.compile(
     r"(?:^|[:;,–—-])\W*"
     r"(?:(?:so|and|but|or|then|ok|okay|now|at|in|to|for|from|on|by|until|exactly|hey)\s+)*"
@@ -33,24 +35,24 @@ _OPEN = re.compile(
     r"(?:exactly|can|could|do|does|did|is|are|am|was|will|would|must|should|may)\b))",
     re.IGNORECASE,
 )
-# 'No player controls it' opens with no verdict, 'No it cannot' does.
+# 'No player controls it' does not start with a verdict, 'No it cannot' does.
 _OPENING = re.compile(
     r"\W*(yes\b|no(?=[*_”\"]*\s*(?:[.,:;!(\[–—]|-\s|$)|"
     r"\s+(?:it|you|they|he|she|that|this|because|since)\b))"
     r"[*_”\"]*\s*[.,:;!–—-]*[*_”\"]*\s*",
     re.IGNORECASE,
 )
-# What an answer begins with once its verdict is known; an unclear one only says what a rule says.
+# The forced start of an answer, by verdict; an unclear one only repeats what the rule says.
 _OPENINGS: dict[Value, str] = {"yes": "Yes.", "no": "No.", "unclear": "The rule says that"}
 
 
 class Verdict(NamedTuple):
     value: Value
-    yes: float | None = None  # probability that yes is right; None where nobody knows
+    yes: float | None = None  # probability that yes is right; None if unknown
 
     @property
     def confidence(self) -> float | None:
-        """That the likelier of yes and no is right."""
+        """The probability that the more likely of yes and no is right."""
         return None if self.yes is None else round(max(self.yes, 1 - self.yes), 3)
 
 
@@ -63,20 +65,20 @@ class Calibration(NamedTuple):
 
 
 def log_odds(probabilities: Probabilities) -> float:
-    """Of yes over no."""
+    """The log-odds of yes over no."""
     yes, no = (max(probabilities.get(option, 0.0), _TINY) for option in OPTIONS)
     return math.log(yes / no)
 
 
 def options(question: str) -> tuple[str, ...]:
-    """What an answer may open with: yes and no, or nothing where the words ask for more."""
+    """The possible first words: yes and no, or none if the question asks for more."""
     asked = _LAST_QUESTION.findall(question)
     return () if _OPEN.search((asked[-1] if asked else question).strip()) else OPTIONS
 
 
 def asks_for_one(probabilities: Probabilities) -> bool:
-    """True where the model would answer with yes or no."""
-    return sum(probabilities.get(option, 0.0) for option in OPTIONS) >= ASKED
+    """True if the model would answer with yes or no."""
+    return sum(probabilities.get(option, 0.0) for option in OPTIONS) >= MIN_YES_NO_SHARE
 
 
 def judge(probabilities: Probabilities | None, model: str) -> Verdict | None:
@@ -105,7 +107,7 @@ def split(raw: str) -> tuple[Value | None, str]:
 
 
 def describe_confidence(answer: "Answer") -> str:
-    """How sure the verdict of an answer is, in a few words; nothing where nobody knows."""
+    """How sure an answer's verdict is, in a few words; '' if unknown."""
     if answer.yes_probability is None or answer.verdict_confidence is None:
         return ""
     percent = f"{answer.verdict_confidence:.0%}"
@@ -116,6 +118,6 @@ def describe_confidence(answer: "Answer") -> str:
 
 @cache
 def calibration(model: str) -> Calibration:
-    """What was fitted for a model; a cautious guess for one that was not measured."""
+    """A model's calibration; a cautious guess if it was never calibrated."""
     table = json.loads(CALIBRATION.read_text(encoding="utf-8"))
     return Calibration(**table[model]) if model in table else Calibration()

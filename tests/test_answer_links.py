@@ -42,7 +42,7 @@ def test_a_copied_link_asks_the_same_question_and_the_answer_is_known(page, url,
     assert link.startswith(f"{url}?ask=")
     open_link(page, link)
     expect(page.locator(".question")).to_have_text(question)
-    expect(page.locator(".foot")).to_contain_text("answered before")
+    expect(page.locator(".foot")).to_contain_text("from the cache")
     expect(page.locator(".evidence article.card").first).to_be_visible()
     assert page.locator(".changed").count() == 0
     assert page.locator(".conversation img, .evidence img").count() == 0
@@ -61,7 +61,7 @@ def test_a_link_on_a_phone_shows_question_and_answer_in_its_width(browser, url):
 def test_a_rule_that_has_changed_since_is_marked(page, url):
     open_link(page, f"{url}?ask={quote(REACH)}&edition=current&cites=702.17b-00000000_702.9b-x")
     cited = page.locator(".cited li", has_text="702.17b").first
-    expect(cited.locator(".changed")).to_have_text("changed since the link was made")
+    expect(cited.locator(".changed")).to_have_text("changed since the link was created")
     expect(page.locator(".note").first).to_contain_text("The link to this answer cited 702.17b")
 
 

@@ -192,7 +192,7 @@ def test_on_a_network_a_password_is_asked_for_and_models_are_not_free(searcher, 
         page.locator(".chip").first.wait_for()
         page.locator(".lamp:not(.loading)").wait_for()  # a click before that may go nowhere
         page.get_by_role("tab", name="Rules").click()
-        page.get_by_role("button", name="Rules texts").click()
+        page.get_by_role("button", name="Rules documents").click()
         expect(page.locator(".documents")).to_be_visible()
         assert page.locator("input[type=file]").count() == 0
         page.close()
@@ -201,7 +201,7 @@ def test_on_a_network_a_password_is_asked_for_and_models_are_not_free(searcher, 
 
 
 def test_an_edition_that_is_not_there_is_an_error_before_anything_is_served():
-    with pytest.raises(SticklerError, match="There is no edition 1999-01-01 here"):
+    with pytest.raises(SticklerError, match="There is no edition 1999-01-01: choose one of"):
         app.serve(Settings(edition="1999-01-01"))
 
 
@@ -220,7 +220,7 @@ def test_the_script_serves_until_it_is_ended_and_asks_for_the_password_of_the_en
         command, env=own, cwd=tmp_path, stdout=subprocess.PIPE, text=True
     ) as process:
         line = process.stdout.readline()
-        assert line == f"Stickler is at http://127.0.0.1:{port}/ (Ctrl+C ends it).\n"
+        assert line == f"Stickler is at http://127.0.0.1:{port}/ (press Ctrl+C to stop it).\n"
         url = line.split()[3]
         assert refused(url, "config") == 401
         client = Client(url, auth=("ana", "secret"), verbose=False)
@@ -237,4 +237,4 @@ def test_a_password_that_is_none_ends_the_script_with_one_sentence(tmp_path):
     command = [sys.executable, str(Path(app.__file__))]
     wrong = subprocess.run(command, env=own, capture_output=True, text=True, timeout=60)
     assert (wrong.returncode, wrong.stdout) == (1, "")
-    assert wrong.stderr.startswith("Error: The password is not USER:PASSWORD")
+    assert wrong.stderr.startswith("Error: The login is not NAME:PASSWORD")

@@ -38,7 +38,7 @@ def test_what_was_asked_is_found_newest_first_and_reopened_with_one_tap(page, ur
     page.locator(".past li a").tap()
     page.locator(".foot").wait_for()
     expect(page.locator(".question")).to_have_text(REACH)
-    expect(page.locator(".foot")).to_contain_text("answered before")
+    expect(page.locator(".foot")).to_contain_text("from the cache")
     unfold(page)
     expect(page.locator(".past li a").first).to_have_text(REACH)
     assert page.locator(".past li").count() == 4  # the conversation that it is from stays whole
@@ -121,7 +121,7 @@ def test_entries_are_deleted_one_by_one_or_all_at_once(page):
     page.get_by_role("button", name="Delete all").tap()
     assert page.locator(".past li").count() == 1  # it asks first
     page.get_by_role("button", name="Really delete all?").tap()
-    expect(page.locator(".past-none")).to_have_text("Nothing was asked in this browser yet.")
+    expect(page.locator(".past-none")).to_have_text("No questions asked in this browser yet.")
     assert json.loads(page.evaluate("localStorage.getItem('stickler.history')")) == []
 
 
@@ -136,7 +136,7 @@ def test_a_damaged_or_hostile_history_is_left_out(page, url, kept):
     page.goto(url)
     page.locator(".chip").first.wait_for()
     unfold(page)
-    expect(page.locator(".past-none")).to_have_text("Nothing was asked in this browser yet.")
+    expect(page.locator(".past-none")).to_have_text("No questions asked in this browser yet.")
     ask(page, "702.19b")
     expect(page.locator(".past li a")).to_have_text(["702.19b"])
 

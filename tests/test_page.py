@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("in_shared_home")]
 def show_generated(page: Page) -> None:
     """Have the model's sentences shown."""
     page.get_by_role("button", name="Settings").click()
-    page.get_by_label("Show how the model reads the rules").check()
+    page.get_by_label("Show the model's reading of the rules").check()
     page.get_by_role("button", name="Settings").click()
     expect(page.locator(".status")).not_to_contain_text("Model: none")
 
@@ -30,7 +30,7 @@ def test_an_answer_shows_its_rules_with_the_decisive_sentence(page, url):
         re.compile("^A creature with flying can’t be blocked")
     )
     foot = page.locator(".foot")
-    expect(foot).to_contain_text(re.compile(r"Confidence \d+.%"))
+    expect(foot).to_contain_text(re.compile(r"Confidence \d+%"))
     expect(foot).to_contain_text("current")
     expect(foot).to_contain_text("no language model")
     expect(page.locator(".also .read").first).to_be_visible()
@@ -153,7 +153,7 @@ def test_hostile_questions_are_shown_as_text(page, url):
 def test_votes_are_written_and_conversations_saved(page, url, shared_home):
     ask(opened(page, url), REACH)
     page.get_by_role("button", name="Right").click()
-    page.get_by_label("What should we know?").fill("spot on")
+    page.get_by_label("Any comments?").fill("spot on")
     page.get_by_role("button", name="Send").click()
     expect(page.locator(".voted")).to_be_visible()
     row = json.loads((shared_home / "feedback.jsonl").read_text(encoding="utf-8").splitlines()[-1])

@@ -106,7 +106,7 @@ def test_a_file_is_answered_stopped_resumed_and_downloaded(page, url, upload, ch
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Cancel")).to_be_disabled()
     chunks.allow(1)  # the one that is under way
-    expect(progress).to_contain_text("Stopped: 48 of 64 are answered, and kept.")
+    expect(progress).to_contain_text("Stopped: 48 of 64 answered; the answers are kept.")
     page.get_by_role("button", name="Resume").click()
     chunks.allow(100)
     expect(progress).to_contain_text("Done:")
@@ -210,7 +210,7 @@ def test_an_evaluation_that_is_cancelled_keeps_the_items_done_so_far(
     cancel.click()
     expect(cancel).to_be_disabled()
     free.release(1)  # the one that is under way
-    expect(progress).to_contain_text("Stopped: 4 of 20 items are asked, and kept in Earlier runs.")
+    expect(progress).to_contain_text("Stopped after 4 of 20 items; see Earlier runs.")
     expect(cancel).to_be_hidden()
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
     (folder,) = set((shared_home / "runs").glob("*")) - before

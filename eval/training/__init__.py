@@ -1,1 +1,1 @@
-"""Fine-tunes the embedding model on players' questions: `stickler tune retriever`."""
+"""Trains the retriever and the language model's adapter: `stickler tune`."""

@@ -1,8 +1,8 @@
-"""Trains the language model to read rules against the facts: yes or no, and one sentence why.
+"""Trains the language model to apply rules to facts: yes or no, and one sentence of explanation.
 
-The questions of a pack are read in one row: each sees the rules and itself. What is learned is the
-yes or no, which version of a rule makes it likelier, and the words of some answers. Where the rule
-that decides is missing, neither is to be likelier.
+The questions of a pack are read as one sequence; each sees only the rules and itself. The loss
+covers the yes or no, which version of a rule makes yes more likely, and the words of some answers.
+If the deciding rule is missing, the target is an equal probability of yes and no.
 """
 
 import random
@@ -17,7 +17,7 @@ from eval.training.packs import Pack, Question, Unit
 from qa import prompt, verdict
 from qa.models import Prompt
 
-_WORDED = 1  # of a pack's yes/no questions, those whose sentence is learned too
+_WORDED = 1  # yes/no questions per pack whose sentence is also learned
 _WORDS = 0.5  # weight of the sentences
 _SPLIT = "\x00"
 _END = "<|im_end|>"
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 class AnswerReader:
     """A task for `loop.train`: each step reads one unit."""
 
-    checkpoint = 2  # steps of about a minute
+    checkpoint = 2  # steps of about 17 to 30 seconds
 
     def __init__(self, tokenizer: Any, model: Any, units: Sequence[Unit]) -> None:
         AttentionInterface.register(_row_by_row.__name__, _row_by_row)
@@ -53,7 +53,7 @@ class AnswerReader:
         """Nothing is kept between steps."""
 
     def loss(self, batch: Sequence[int], rng: random.Random) -> torch.Tensor:
-        """Of the yes and no, of their order between the versions, and of the sentences."""
+        """The loss of the yes and no, of their order between the versions, and of the sentences."""
         unit = self._units[batch[0]]
         (*scores, real), words = self.read([*unit.versions, unit.real])
         wanted = [_gold(pack) for pack in unit.versions]
@@ -146,7 +146,7 @@ def _gold(pack: Pack) -> torch.Tensor:
 
 
 def _mask(rows: Sequence[Row]) -> torch.Tensor:
-    """What each token may see of its own row: the rules, and its own question up to itself."""
+    """What each token may attend to in its row: the rules, and its own question up to itself."""
     owner = torch.tensor([owner for row in rows for owner in row.owners])
     at = torch.arange(len(owner))
     seen = at[:, None] >= at[None, :]

@@ -1,4 +1,4 @@
-"""The card of tuned weights: what they were made from, and what tuning gained."""
+"""The model card of tuned weights: what they were trained on, and what tuning gained."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Is kept beside the weights as JSON."""
+    """A model card, stored beside the weights as JSON."""
 
     model: str
     base: str  # fingerprint of the weights that training started from
@@ -35,12 +35,12 @@ class Card:
         files.write_whole(path, json.dumps(asdict(self), indent=1).encode() + b"\n")
 
 
-def dense_hits(embedder: Embedder, book: Edition, limit: int | None) -> Figures:
-    """How often a gold rule is among the first 1, 5 and 10 of a book by vectors alone.
+def dense_hits(embedder: Embedder, edition: Edition, limit: int | None) -> Figures:
+    """How often a gold rule is in the top 1, 5 and 10 by vectors alone.
 
     Asks the first `limit` questions of the dev set.
     """
-    rules = [p for p in passages(book) if p.kind == "rule" and p.embedded]
+    rules = [p for p in passages(edition) if p.kind == "rule" and p.embedded]
     vectors = embedder.encode_passages([rule.embedded for rule in rules])
     dev = items.dev()[:limit]
     questions = embedder.encode_questions([item.question for item in dev])

@@ -1,8 +1,8 @@
 """The questions that the retriever is trained on, and the rules that decide them.
 
-Questions in players' words, and questions of our own about the same rules, about invented ones and
-about some that are retold: a model that has to match rules it has never seen must see many. Groups
-of rules that a question of dev or calibration is about are left out, as questions and as rules.
+Questions in players' words, and our own questions about the same rules, about invented ones and
+about retold ones: to learn to match unseen rules, a model must see many. The groups of rules that
+any dev or calibration question is about are left out, both as questions and as rules.
 """
 
 import hashlib
@@ -55,7 +55,7 @@ class Data:
 def load(limit: int | None = None) -> Data:
     """What may be trained on, from the documents that ship.
 
-    `limit` takes the first so many questions, and only the rules around them, for a trial.
+    `limit` takes only the first questions and the rules around them, for a trial run.
     """
     if not TRAINING.is_dir():
         raise SticklerError(
@@ -72,7 +72,7 @@ def load(limit: int | None = None) -> Data:
 
 
 def pairs() -> list[EvalItem]:
-    """Questions of our own, many in pairs that a small change of the facts turns around."""
+    """Our own questions, many in pairs in which a small change in the facts reverses the answer."""
     return [item for name in _SOURCES for item in items.questions(TRAINING / f"pairs{name}.jsonl")]
 
 

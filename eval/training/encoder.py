@@ -1,4 +1,4 @@
-"""The packaged encoder as it is trained: embeddings and lower layers frozen, upper layers not."""
+"""The packaged encoder, set up for training: embeddings and lower layers are frozen."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,7 @@
-"""Frozen linear layers in 8 bits: a processor with AVX-512 VNNI multiplies them twice as fast.
+"""Frozen linear layers in 8 bits, which a CPU with AVX-512 VNNI multiplies twice as fast.
 
-Each token's values are rounded to 8 bits too, but for the few columns in which a model keeps values
-far larger than all others. The gradient goes back through the same 8 bits.
+Activations are rounded to 8 bits too, except for the few columns with outlier values. The gradient
+is propagated through the same 8-bit weights.
 """
 
 from typing import Any

@@ -17,9 +17,9 @@ _WARM_UP = 0.1  # share of the steps in which the learning rate rises
 
 
 class Task(Protocol):
-    """What a model is trained on."""
+    """A model with its data and loss."""
 
-    checkpoint: int  # steps between two checkpoints: what an interruption can lose
+    checkpoint: int  # steps between two checkpoints: the most that an interruption can lose
 
     @property
     def modules(self) -> Mapping[str, "torch.nn.Module"]:
@@ -29,7 +29,7 @@ class Task(Protocol):
         """The batches of one epoch, as indices of questions."""
 
     def refresh(self) -> None:
-        """Recompute what is only brought up to date at every checkpoint."""
+        """Recompute what is updated only at checkpoints."""
 
     def loss(self, batch: Sequence[int], rng: random.Random) -> "torch.Tensor": ...
 
@@ -45,7 +45,7 @@ class _State(NamedTuple):
 def train(
     task: Task, epochs: int, rate: float, seed: int, folder: Path, key: str, progress: Progress
 ) -> tuple[int, float]:
-    """Train to the end; gives the steps and the seconds that it took.
+    """Train to the end; returns the number of steps and the seconds taken.
 
     Checkpoints are kept in `folder`; one that was saved with another `key` is ignored.
     """

@@ -21,7 +21,7 @@ from index.errors import SticklerError
 
 RANK = 8
 ALPHA = 16
-FIRST_LAYER = 8  # the lowest that is adapted: those below cost no backward pass
+FIRST_LAYER = 8  # the lowest adapted layer, counting from 0; those below need no backward pass
 _NAMES = {
     "self_attn.q_proj": "attn_q",
     "self_attn.k_proj": "attn_k",
@@ -71,7 +71,7 @@ def has_int8() -> bool:
 
 
 def adapt(model: Any, first_layer: int, int8: bool) -> None:
-    """Freeze a model, in 8 bits if told so, and put adapters on its layers from one on upwards."""
+    """Freeze a model, optionally in 8 bits, and adapt its layers from `first_layer` up."""
     model.requires_grad_(False)
     for at, layer in enumerate(model.model.layers):
         for name in _NAMES:
@@ -102,7 +102,7 @@ def write(path: Path, weights: Mapping[str, torch.Tensor], base: str) -> None:
 
 
 def restore(path: Path, weights: Mapping[str, torch.Tensor], base: str) -> None:
-    """Put a saved adapter back into the weights it was written from, to train on from there."""
+    """Load a saved adapter into the trainable weights, to continue training from it."""
     import gguf
 
     found = gguf.GGUFReader(path)

@@ -1,9 +1,9 @@
-"""What the language model is trained on: questions packed behind the rules that they share.
+"""What the language model is trained on: questions packed after the rules that they share.
 
-Half of it are rules in two versions that decide a question differently, so that the answer can only
-be learned from the rule. The other half are rules of the documents beside others that search finds
-for the same questions, now and then without the one that decides. Groups of rules that a question
-of dev or calibration is about are left out.
+Half are rules in two versions that decide a question differently, so that the answer can be learned
+only from the rule. The other half are rules from the documents, with others that search finds for
+the same questions, and sometimes without the deciding one. Groups of rules that any dev or
+calibration question is about are left out.
 """
 
 import hashlib
@@ -23,11 +23,11 @@ from index.searcher import Searcher
 from qa import verdict
 from qa.prompt import ShownRule
 
-_QUESTIONS = 6  # behind the same rules, at most
-_FEWEST = 3  # for which a changed rule is worth reading twice
-_BESIDE = (0, 1, 1, 2, 2, 2)  # other rules shown beside the deciding one, each as often as here
-_SEARCHED = 8  # rules found for a question, from which these are taken
-_FIRST = 0.6  # share of packs whose deciding rule stands first, as it does where search is right
+_QUESTIONS = 6  # most questions after the same rules
+_FEWEST = 3  # questions that make a reversed rule worthwhile
+_OTHER_RULE_COUNTS = (0, 1, 1, 2, 2, 2)  # numbers of other rules to show, with their frequencies
+_SEARCHED = 8  # search results from which these are taken
+_SHARE_RULE_FIRST = 0.6  # share of packs with the deciding rule first, as when search is right
 _UNSETTLED = 0.12  # share of packs that lack the deciding rule
 _FILES = ("train", "pairs", "pairs-general", "pairs-roundabout", "pairs-more")
 _OTHER = {"yes": "no", "no": "yes"}
@@ -54,16 +54,16 @@ class Pack(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """What one step learns from: a rule in two versions, and a real one."""
+    """The data of one training step: a rule in two versions, and real rules."""
 
     versions: tuple[Pack, Pack]
     real: Pack
 
 
 def units(seed: int, searcher: Searcher, limit: int | None = None) -> list[Unit]:
-    """All there is to learn from, in an order of the seed's; `limit` takes the first so many.
+    """All training steps, shuffled by the seed; `limit` takes only the first ones.
 
-    `searcher` finds the rules that are shown beside the deciding ones.
+    `searcher` finds the rules that are shown with the deciding ones.
     """
     rng = random.Random(seed)
     contrasts, turned, asked = _contrasts(rng), _turned(rng), _about_real_rules(rng, searcher)
@@ -75,7 +75,7 @@ def units(seed: int, searcher: Searcher, limit: int | None = None) -> list[Unit]
 
 
 def readings(unit: Unit) -> int:
-    """How many questions a unit has, each counted once for every rule it is read behind."""
+    """How many questions a unit has, counting each once for every rule it follows."""
     return sum(len(pack.questions) for pack in (*unit.versions, unit.real))
 
 
@@ -146,7 +146,7 @@ def _version(
 
 
 def _about_real_rules(rng: random.Random, searcher: Searcher) -> list[Pack]:
-    """Questions about rules of the documents, those about the same rule together, without rules."""
+    """Packs of questions about rules in the documents, grouped by rule; the rules come later."""
     trainable = data.load().rules
     book = searcher.book.current
     by_rule: dict[str, list[Question]] = {}
@@ -179,10 +179,10 @@ def _with_found_rules(packs: Sequence[Pack], searcher: Searcher, rng: random.Ran
             for rank, hit in enumerate(results[question.text].hits, 1):
                 votes[hit.passage.number] += 60 // rank
         others = [n for n, _ in votes.most_common() if n != own and n in trainable]
-        shown = others[: rng.choice(_BESIDE)]
+        shown = others[: rng.choice(_OTHER_RULE_COUNTS)]
         settled = len(others) < 2 or rng.random() > _UNSETTLED
         if settled:
-            shown.insert(0 if rng.random() < _FIRST else rng.randint(0, len(shown)), own)
+            shown.insert(0 if rng.random() < _SHARE_RULE_FIRST else rng.randint(0, len(shown)), own)
         else:
             shown = others[:2]
         by_number = searcher.book.current.by_number
@@ -193,8 +193,8 @@ def _with_found_rules(packs: Sequence[Pack], searcher: Searcher, rng: random.Ran
     return complete
 
 
-def _whole(number: str, book: Edition) -> bool:
-    return number in book.by_number and not book.by_number[number].truncated
+def _whole(number: str, edition: Edition) -> bool:
+    return number in edition.by_number and not edition.by_number[number].truncated
 
 
 def _questions(files: tuple[str, ...]) -> list[EvalItem]:

@@ -1,7 +1,7 @@
 """Contrastive training of the retriever: a question's vector moves towards its deciding rule's.
 
-Every rule is a negative for each question. The rules of a batch, siblings of the deciding ones
-among them, are encoded again in each step; the vectors of all others are a few steps old.
+Every rule is a negative for each question. The rules of a batch, including siblings of the deciding
+ones, are re-encoded in each step; the vectors of all others are a few steps old.
 """
 
 import random
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _BATCH = 64  # questions of a step
 _SAME_GROUP = 10  # questions about one group of rules in a step, at most
-_SIBLINGS = 3  # rules of that group that decide none of them
+_SIBLINGS = 3  # hard negatives per group: rules that decide none of these questions
 _SCALE = 20.0  # the inverse of the temperature
 _MAX_LENGTH = 128  # tokens of a question or a rule
 

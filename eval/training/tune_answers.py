@@ -20,7 +20,7 @@ from qa.models.gguf import GgufModel
 from qa.resources import Resources
 from qa.settings import Settings
 
-_EVERY = 3  # of the dev questions, one in so many is asked before and after
+_DEV_STRIDE = 3  # one in this many dev questions is asked before and after
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Recipe:
     rate: float = 2e-4  # the highest learning rate
     seed: int = 0
     limit: int | None = None  # units: some sixteen questions each
-    start: Path | None = None  # an adapter to train on from
+    start: Path | None = None  # an adapter to continue training from
 
 
 def tune(recipe: Recipe, out: Path | None, progress: Progress) -> tuple[Card, Path]:
@@ -82,8 +82,8 @@ def tune(recipe: Recipe, out: Path | None, progress: Progress) -> tuple[Card, Pa
 
 
 def _verdicts(model: GgufModel, limit: int | None) -> Figures:
-    """How well a model tells yes from no with the deciding rule before it."""
-    asked = [item for item in items.dev()[::_EVERY] if item.gold_verdict][:limit]
+    """How well a model tells yes from no, given the deciding rule."""
+    asked = [item for item in items.dev()[::_DEV_STRIDE] if item.gold_verdict][:limit]
     settings = Settings(model.name, answer_tokens=0)
     examiner = Examiner(settings, Resources(load_model=lambda _: model))
     area = metrics.verdict_auc(examiner.ask(asked, gold=True))

@@ -15,7 +15,7 @@ from index.embedder import PLAIN, Embedder, Progress
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The hyperparameters of a training."""
+    """The hyperparameters of a training run."""
 
     epochs: int = 3
     rate: float = 1e-4  # the highest learning rate

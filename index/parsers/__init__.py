@@ -10,7 +10,7 @@ from types import ModuleType
 from index.errors import SticklerError
 from index.rulebook import ParsedDocument
 
-FORMATS = ("official", "dataset", "markdown", "rulings")  # each is looked for in this order
+FORMATS = ("official", "dataset", "markdown", "rulings")  # tried in this order
 LARGEST = 20_000_000  # bytes; the longest release so far is 1.2 MB
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -19,21 +19,21 @@ MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_CUT = "{document} ends in the middle of a character: it was cut off, so fetch it again."
+_INCOMPLETE = "{document} is incomplete (it ends in the middle of a character): download it again."
 
 
 def decode(data: bytes, document: str) -> str:
     """Bytes in any encoding the rules were ever published in -> text with plain newlines."""
     if not data.strip():
-        raise SticklerError(f"{document} is empty: give a rules text.")
+        raise SticklerError(f"{document} is empty: choose a rules document.")
     if len(data) > LARGEST:
         raise SticklerError(
             f"{document} is larger than {LARGEST // 1_000_000} MB, far more than any rulebook: "
-            "give a rules text."
+            "choose a rules document."
         )
     text = _text(data, document)
     if "\0" in text:
-        raise SticklerError(f"{document} is not a text file: give the rules as plain text.")
+        raise SticklerError(f"{document} is not a text file: choose the rules as plain text.")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -45,12 +45,12 @@ def _text(data: bytes, document: str) -> str:
             except UnicodeDecodeError as error:
                 if error.end < len(data):
                     raise _not_text(document) from None
-                raise SticklerError(_CUT.format(document=document)) from None
+                raise SticklerError(_INCOMPLETE.format(document=document)) from None
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         if error.reason == "unexpected end of data" and not data[: error.start].isascii():
-            raise SticklerError(_CUT.format(document=document)) from None
+            raise SticklerError(_INCOMPLETE.format(document=document)) from None
     try:
         return data.decode("cp1252")
     except UnicodeDecodeError:
@@ -64,7 +64,7 @@ def _not_text(document: str) -> SticklerError:
 
 
 def detect_format(text: str, document: str) -> str:
-    """The format's name, told from the content alone."""
+    """The name of the format, judging by the content alone."""
     for name in FORMATS:
         if _parser(name).recognises(text):
             return name
@@ -74,20 +74,20 @@ def detect_format(text: str, document: str) -> str:
             "a browser and add that."
         )
     raise SticklerError(
-        f"{document} is not a rulebook that Stickler can read: give the publisher's plain text, "
-        "which begins with 'Comprehensive Rules' and holds numbered rules."
+        f"{document} is not a rulebook that Stickler can read: use the publisher's plain text, "
+        "which begins with 'Comprehensive Rules' and contains numbered rules."
     )
 
 
 def parse(
     data: bytes, document: str, edition: str | None = None, format: str | None = None
 ) -> ParsedDocument:
-    """Parse a document whole; SticklerError with one sentence where that is not possible."""
+    """Parse a whole document; raises SticklerError if that is not possible."""
     text = decode(data, document)
     parser = _parser(format or detect_format(text, document))
     parsed: ParsedDocument = parser.parse(text, document, edition)
     if all(rule.is_heading for rule in parsed.rules):
-        raise SticklerError(f"{document} holds no rule with a sentence: give a whole rules text.")
+        raise SticklerError(f"{document} contains only headings: choose a complete rules document.")
     return parsed
 
 

@@ -1,6 +1,6 @@
-"""A page of the rules as a data set's viewer shows it: four lines a row, in string order.
+"""A page of the rules as shown by a data set viewer: four lines per row, in string order.
 
-A row is number, text, list of examples, running index. The viewer cuts long cells with '...'.
+A row is number, text, list of examples, row index. The viewer truncates long cells with '...'.
 """
 
 import json
@@ -16,7 +16,7 @@ _HEADER = re.compile(
 )
 _ROW = re.compile(r"\d{1,3}(?:,\d{3}){0,2}", re.ASCII)
 _ROWS_A_PAGE = 100
-_CUT = "..."
+_ELLIPSIS = "..."
 
 
 def recognises(text: str) -> bool:
@@ -36,7 +36,7 @@ def parse(text: str, document: str, edition: str | None) -> ParsedDocument:
     for at in range(0, len(lines), 4):
         number, words, examples, row = lines[at : at + 4]
         if not numbers.is_number(number) or not _ROW.fullmatch(row) or not words:
-            raise damaged(document, f"what should be the row of a rule begins '{number[:40]}'")
+            raise damaged(document, f"'{number[:40]}' is where the row of a rule should begin")
         rows.append(int(row.replace(",", "")))
         rules.append(
             Rule(
@@ -45,7 +45,7 @@ def parse(text: str, document: str, edition: str | None) -> ParsedDocument:
                 edition=edition,
                 document=document,
                 examples=_examples(examples, number, document),
-                truncated=words.endswith(_CUT),
+                truncated=words.endswith(_ELLIPSIS),
             )
         )
     found = [rule.number for rule in rules]
@@ -59,11 +59,11 @@ def parse(text: str, document: str, edition: str | None) -> ParsedDocument:
 
 
 def _uncut(words: str) -> str:
-    return words.removesuffix(_CUT).rstrip() if words.endswith(_CUT) else words
+    return words.removesuffix(_ELLIPSIS).rstrip() if words.endswith(_ELLIPSIS) else words
 
 
 def _examples(cell: str, number: str, document: str) -> tuple[Example, ...]:
-    if not cell.endswith(_CUT):
+    if not cell.endswith(_ELLIPSIS):
         try:
             texts = json.loads(cell)
         except (ValueError, RecursionError):
@@ -71,6 +71,6 @@ def _examples(cell: str, number: str, document: str) -> tuple[Example, ...]:
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise damaged(document, f"the examples of rule {number} are not a list of texts")
         return tuple(Example(text) for text in texts)
-    whole = cell.removeprefix("[").removesuffix(_CUT).strip().removeprefix('"')
+    whole = cell.removeprefix("[").removesuffix(_ELLIPSIS).strip().removeprefix('"')
     *before, last = whole.split('", "')
     return (*(Example(text) for text in before), Example(last.rstrip('"'), truncated=True))

@@ -33,16 +33,16 @@ def parse(text: str, document: str, edition: str | None) -> ParsedDocument:
         elif match := _RULE.fullmatch(line.rstrip()):
             number = match[1].replace("*", "")
             if number in found or not numbers.is_number(number):
-                raise damaged(document, f"'{number}' is no number, or stands there twice")
+                raise damaged(document, f"'{number}' is not a number, or occurs twice")
             found[number] = [match[2]]
         elif match := _EXAMPLE.fullmatch(line.rstrip()):
             if not number:
-                raise damaged(document, "an example stands before the first rule")
+                raise damaged(document, "an example comes before the first rule")
             examples.setdefault(number, []).append(Example(match[1]))
         elif number and line.startswith(" "):
             found[number].append(line.strip())
         else:
-            raise damaged(document, f"a line that is no rule begins '{line[:40]}'")
+            raise damaged(document, f"it has a line that is not a rule, '{line[:40]}'")
     notices = check_order(found, document)
     rules = tuple(
         Rule(n, "\n".join(texts), edition, document, examples=tuple(examples.get(n, ())))
@@ -50,7 +50,7 @@ def parse(text: str, document: str, edition: str | None) -> ParsedDocument:
     )
     if rules:
         if not text.endswith("\n"):
-            raise damaged(document, f"its last line has no end: it breaks off in {number}")
-        notices.append(f"It ends with rule {number}; nothing in it says whether that is all.")
+            raise damaged(document, f"it breaks off in rule {number}")
+        notices.append(f"It ends with rule {number}; whether that is the last rule is not known.")
     coverage = tuple(Coverage.of_section(section) for section in sections)
     return ParsedDocument(document, edition, rules, sections, (), coverage, tuple(notices))

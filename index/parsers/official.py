@@ -1,7 +1,7 @@
 """The publisher's plain text of a whole release, of any year from 2009 on.
 
 It opens with the day it takes effect and a list of contents, then come the rules, the glossary
-and the credits. Numbers may lack their full stop, have one too many, or no space behind it.
+and the credits. Numbers may lack their full stop, have an extra one, or have no space after it.
 """
 
 import re
@@ -46,7 +46,7 @@ def parse(text: str, document: str, edition: str | None) -> ParsedDocument:
 
 
 def _divide(lines: list[str], document: str) -> tuple[dict[str, str], list[str], list[str]]:
-    """Contents, body and glossary; what frames them appears in the contents list as well."""
+    """Contents, body and glossary; their titles occur in the table of contents too."""
 
     def places(word: str) -> list[int]:
         return [at for at, line in enumerate(lines) if line == word]
@@ -76,16 +76,16 @@ def _body(
     for line in filter(None, lines):
         if match := _RULE.fullmatch(line):
             if match[1] == number:
-                notices.append(f"Rule {number} stands there twice; both texts are kept as one.")
+                notices.append(f"Rule {number} occurs twice; both texts are kept as one.")
             elif match[1] in found:
-                raise damaged(document, f"rule {match[1]} stands behind rule {number}")
+                raise damaged(document, f"rule {match[1]} comes after rule {number}")
             number = match[1]
             found.setdefault(number, []).append(match[2])
         elif (match := _SECTION.fullmatch(line)) and promised.get(match[1]) == match[2]:
             sections[match[1]] = match[2]
             number = ""
         elif not number or _LIKE_A_RULE.match(line):
-            raise damaged(document, f"a line that is no rule begins '{line[:40]}'")
+            raise damaged(document, f"it has a line that is not a rule, '{line[:40]}'")
         elif match := re.fullmatch(r"Example: ?(.+)", line):
             examples.setdefault(number, []).append(Example(match[1]))
         else:
@@ -97,7 +97,7 @@ def _body(
     )
     strays = [number for number in found if number[:3] not in sections]
     if strays:
-        raise damaged(document, f"rule {strays[0]} stands outside its section")
+        raise damaged(document, f"rule {strays[0]} is outside its section")
     return sections, rules, notices
 
 

@@ -1,6 +1,6 @@
 """A page of 'General Rulings' from 2009: '- 702.2a - words [CompRules 2009/07/08]'.
 
-Each wording carries the day it is from; '<-cost->' stands for '[cost]'.
+Each wording has the date it is from; '<-cost->' stands for '[cost]'.
 """
 
 import re
@@ -42,7 +42,7 @@ def parse(text: str, document: str, edition: str | None) -> ParsedDocument:
         elif _FRAME.fullmatch(line):
             frames += line.startswith("This search")
         else:
-            raise damaged(document, f"a line that is no rule begins '{line[:40]}'")
+            raise damaged(document, f"it has a line that is not a rule, '{line[:40]}'")
     if frames < 2:
         raise damaged(document, "the line that closes the page is missing")
     notices = check_order(found, document)
@@ -66,7 +66,7 @@ def parse(text: str, document: str, edition: str | None) -> ParsedDocument:
 
 def _once(number: str, found: dict[str, tuple[str, str | None]], document: str) -> None:
     if number in found or not numbers.is_number(number):
-        raise damaged(document, f"'{number[:20]}' is no number, or stands there twice")
+        raise damaged(document, f"'{number[:20]}' is not a number, or occurs twice")
 
 
 def _dated(words: str, number: str, document: str) -> tuple[str, str]:

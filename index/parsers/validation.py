@@ -1,4 +1,4 @@
-"""What the parsers share: words for what is wrong, the order of numbers, the day in a date."""
+"""Shared by the parsers: error messages, the order of numbers, dates."""
 
 import datetime
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ MONTHS = [
 
 
 def damaged(document: str, what: str) -> SticklerError:
-    return SticklerError(f"{document} is damaged: {what}. Fetch it again.")
+    return SticklerError(f"{document} is damaged ({what}): download it again.")
 
 
 def undated(document: str) -> SticklerError:
@@ -42,12 +42,12 @@ def iso_date(year: str, month: str, day: str, document: str) -> str:
 
 
 def check_order(found: Iterable[str], document: str) -> list[str]:
-    """Refuse numbers that do not ascend; say which are missing in between."""
+    """Raise an error if numbers do not ascend; return notices about gaps."""
     notices, previous = [], None
     for number in found:
         if previous is not None and not numbers.follows(number, previous):
             if numbers.parse(number) <= numbers.parse(previous):
-                raise damaged(document, f"rule {number} stands behind rule {previous}")
-            notices.append(f"Nothing stands between rules {previous} and {number}.")
+                raise damaged(document, f"rule {number} comes after rule {previous}")
+            notices.append(f"There is a gap between rules {previous} and {number}.")
         previous = number
     return notices

@@ -1,4 +1,4 @@
-"""What answers the questions of a batch: this process, or (ray_engine.py) many of a cluster."""
+"""Engines that answer a batch: this process, or the workers of a cluster (ray_engine.py)."""
 
 import hashlib
 import importlib.metadata
@@ -15,11 +15,12 @@ from qa.assistant import Assistant
 from qa.models import NONE
 from qa.settings import Settings
 
-_SPEAKING, _SILENT = 16, 256  # questions of a chunk: what an interruption can lose
+# Questions answered together: the most that an interruption can lose.
+_CHUNK_WITH_MODEL, _CHUNK_WITHOUT_MODEL = 16, 256
 
 
 class Outcome(NamedTuple):
-    """What became of a question of a batch: the answer's JSON, or why there is none."""
+    """The outcome of a question in a batch: the answer's JSON, or why there is none."""
 
     question: str
     answer: dict[str, Any] | None
@@ -27,15 +28,15 @@ class Outcome(NamedTuple):
 
 
 class Engine(Protocol):
-    """What answers: this process, or many of a cluster."""
+    """Answers questions, in this process or on a cluster."""
 
     chunk: int
 
     def made_with(self) -> dict[str, str]:
-        """All that an answer depends on."""
+        """Everything that an answer depends on."""
 
     def answers(self, chunks: Iterable[list[str]]) -> Iterator[list[Outcome]]:
-        """What came of each chunk, in any order."""
+        """The outcomes of each chunk, in any order."""
 
 
 class LocalEngine:
@@ -54,7 +55,7 @@ class LocalEngine:
 
 
 def answered(assistant: Assistant, questions: Sequence[str]) -> list[Outcome]:
-    """What comes of a chunk; where it fails, halves of it are tried until the culprit is alone."""
+    """The outcomes of a chunk; if it fails, it is halved until the failing question is isolated."""
     try:
         answers = assistant.ask_many(questions)
     except Exception as error:
@@ -68,7 +69,7 @@ def answered(assistant: Assistant, questions: Sequence[str]) -> list[Outcome]:
 
 
 def made_with(assistant: Assistant) -> dict[str, str]:
-    """All that an answer depends on: another of these, and a journal is not gone on with."""
+    """Everything that an answer depends on; if any of it changes, a journal is not resumed."""
     assistant.load()
     model, searcher = assistant.model, assistant.resources.searcher
     index_made = searcher.index.manifest
@@ -86,4 +87,4 @@ def made_with(assistant: Assistant) -> dict[str, str]:
 
 
 def chunk_size(settings: Settings) -> int:
-    return _SPEAKING if settings.speaks and settings.model != NONE else _SILENT
+    return _CHUNK_WITH_MODEL if settings.uses_model else _CHUNK_WITHOUT_MODEL

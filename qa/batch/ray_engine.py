@@ -1,13 +1,13 @@
-"""The work of a batch on a Ray cluster: one loaded model a worker process.
+"""Runs a batch on a Ray cluster, with one loaded model per worker process.
 
-Plain actors rather than Ray Data: answers are keyed by their question, so no order has to be kept;
-each finished chunk must reach the journal at once, which lies with the process that writes the
-output; and what a dead worker held is given to another, and in the end asked question by question,
-so that one that kills its worker costs its own row and no other. Ray Data would bring its own
-blocks, retries and spilling for all that, and take the choice away.
+Plain actors rather than Ray Data: answers are keyed by question, so order does not matter; each
+finished chunk must reach the journal at once, which belongs to the process that writes the output;
+and the chunk of a dead worker goes to another worker, finally question by question, so that a
+question that kills its worker costs only its own row. Ray Data has its own blocks, retries and
+spilling and would not leave these choices to us.
 
-A cluster that is joined by its address needs Stickler, its models and the same rules on every node:
-a worker that would answer otherwise than the first is refused.
+A cluster joined by address needs Stickler, its models and the same rules on every node: a worker
+whose answers would differ from the first worker's is rejected.
 """
 
 import os
@@ -21,7 +21,7 @@ from index.errors import Action, Remedy, SticklerError
 from qa.batch.engines import Outcome, answered, chunk_size, made_with
 from qa.settings import Settings
 
-_DEATHS = 2  # that a chunk may cause before it is split, or a question before it fails
+_DEATHS = 2  # how often a chunk may kill a worker before it is split, or a question before it fails
 _KNOCK = 5.0  # seconds
 _START_DEATHS = 3  # of workers that were not ready yet, one after the other
 
@@ -41,7 +41,7 @@ class Worker:
         self._assistant = Assistant(settings)
 
     def start(self) -> dict[str, str] | str:
-        """Load the models; what answers are made with, or a sentence that says why not."""
+        """Load the models; returns what answers depend on, or the reason for a failure."""
         try:
             return made_with(self._assistant)
         except SticklerError as error:
@@ -52,7 +52,7 @@ class Worker:
 
 
 class RayEngine:
-    """Answers on a cluster; started here by itself, or joined by its address."""
+    """Answers on a cluster that is either started on this machine or joined by address."""
 
     def __init__(
         self, settings: Settings, address: str | None = None, workers: int | None = None
@@ -102,7 +102,7 @@ class RayEngine:
                 self._running[worker.answer.remote(task.questions)] = (worker, task)
             at_work = any(task for _, task in self._running.values())
             if self._asked_all and not at_work and not self._again:
-                return  # those that are still loading are no longer needed
+                return  # workers that are still loading are no longer needed
             if outcomes := self._next():
                 yield outcomes
 
@@ -116,13 +116,13 @@ class RayEngine:
                 self._ray.init(address="local", include_dashboard=False, **quiet)
         except self._ray.exceptions.AuthenticationError:
             raise SticklerError(
-                f"The Ray cluster at {self._address} wants its token: set RAY_AUTH_MODE to token "
+                f"The Ray cluster at {self._address} needs its token: set RAY_AUTH_MODE to token "
                 "and RAY_AUTH_TOKEN to the one that the cluster was started with."
             ) from None
         except (OSError, RuntimeError, ValueError, self._ray.exceptions.RayError) as error:
             where = f"at {self._address}" if self._address else "on this machine"
             raise SticklerError(
-                f"No Ray cluster could be had {where} ({_first_line(error)})",
+                f"No Ray cluster is available {where} ({_first_line(error)})",
                 "start one with 'ray start --head'",
                 Remedy(Action.LEAVE_OUT_ADDRESS),
             ) from None
@@ -135,7 +135,7 @@ class RayEngine:
         return _Task(chunk) if chunk else None
 
     def _next(self) -> list[Outcome]:
-        """Wait until a worker is done or dead, and say what came of it."""
+        """Wait until a worker finishes or dies, and return its outcomes."""
         ((ready, *_), _) = self._ray.wait(list(self._running), num_returns=1)
         worker, task = self._running.pop(ready)
         try:
@@ -150,8 +150,8 @@ class RayEngine:
             return self._died(task, error)
         except self._ray.exceptions.RayError as error:
             raise SticklerError(
-                f"The Ray cluster failed ({_first_line(error)}): run the same command again to go "
-                "on."
+                f"The Ray cluster failed ({_first_line(error)}): run the same command again to "
+                "resume."
             ) from None
         if task is None:
             self._welcome(result)
@@ -194,7 +194,7 @@ class RayEngine:
 
 
 def _knock(address: str) -> None:
-    """Fail at once where nobody answers: Ray itself would try for minutes."""
+    """Fail at once if nothing answers: Ray itself would keep trying for minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if host and port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK).close()

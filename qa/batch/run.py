@@ -1,8 +1,8 @@
 """A file of questions in, a file of answers out, and nothing lost on the way.
 
-The input is read three times, never whole: to check and count it, to ask, and to write. Answers go
-to a journal beside the output, keyed by their question; the same command goes on from there after
-any interruption. The output is written beside its place and renamed.
+The input is read three times, never all at once: to check and count it, to answer it, and to write
+the results. Answers go to a journal beside the output, keyed by question; after any interruption,
+the same command resumes from there. The output is written to a temporary file and renamed.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,12 +32,12 @@ class Job:
     fields: str | None = None
     limit: int | None = None
     restart: bool = False
-    keep: bool = False  # the journal, for another run that writes another format
+    keep: bool = False  # keep the journal, so that another run can write another format
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How a batch ended, in rows; `reused` and `silent` are among those answered."""
+    """The result of a batch, in rows; `reused` and `silent` rows also count as answered."""
 
     answered: int = 0
     abstained: int = 0
@@ -45,11 +45,11 @@ class Counts:
     reused: int = 0  # the same question as in an earlier row
     empty: int = 0  # skipped
     silent: int = 0  # answered from the rules alone because the language model failed
-    cut: int = 0  # cells, not rows: they were longer than a cell of the output can be
+    cut: int = 0  # cells, not rows, that were too long for a cell of the output
 
 
 def run(job: Job, engine: Engine, tell: Tell, note: Callable[[str], None]) -> Counts:
-    """Do the job; `tell` hears of progress, `note` of what the user should know."""
+    """Run the job; `tell` is called with progress, `note` with messages for the user."""
     out = job.out.expanduser().resolve()
     form = output_format(out)
     places = Places(out)
@@ -63,13 +63,13 @@ def run(job: Job, engine: Engine, tell: Tell, note: Callable[[str], None]) -> Co
         journal = Journal(places.journal, identity, job.restart)
         try:
             if journal.kept:
-                note(f"Going on: {journal.kept} answers are there from the run before.")
+                note(f"Resuming: {journal.kept} answers are left from an earlier run.")
             if journal.damaged:
-                note(f"{journal.damaged} lines of {journal.path} are damaged: asked again.")
+                note(f"{journal.damaged} lines of {journal.path} are damaged and asked again.")
             _ask(source, journal, engine, survey.rows, tell)
             if source.state() != state:
                 raise SticklerError(
-                    f"{job.source} was changed while its questions were answered",
+                    f"{job.source} was changed while its questions were being answered",
                     Remedy(Action.RESTART),
                 )
             results = _Results(source, journal)
@@ -82,7 +82,7 @@ def run(job: Job, engine: Engine, tell: Tell, note: Callable[[str], None]) -> Co
 
 
 def _layout(job: Job, format: str, source: Source, survey: Survey) -> writers.Layout:
-    """What is written; what cannot be is said here, before a question is asked."""
+    """What to write; raises an error before any question is asked if it cannot be written."""
     chosen = fields.columns(job.fields, list(survey.columns), format not in writers.WHOLE)
     writers.check_size(format, survey.rows, len(chosen or ()))
     both = source.format == format == "parquet"
@@ -118,23 +118,23 @@ def _ask(source: Source, journal: Journal, engine: Engine, total: int, tell: Tel
 
 
 def problem(row: Row) -> str | None:
-    """Why a row cannot be asked."""
+    """Why a row's question cannot be asked, or None."""
     if row.error:
         return row.error
     if "\0" in row.question:
-        return "The question holds a NUL character: take it out."
+        return "The question contains a NUL character: remove it."
     try:
         row.question.encode()
         check(row.question)
     except UnicodeEncodeError:
-        return "The question holds half a character (a lone surrogate): take it out."
+        return "The question contains half a character (a lone surrogate): remove it."
     except SticklerError as error:
         return str(error)
     return None
 
 
 class _Results:
-    """Every row with what came of it, in the input's order, and counted."""
+    """Every row with its outcome, in the input's order; also counts them."""
 
     def __init__(self, source: Source, journal: Journal) -> None:
         self._source, self._journal = source, journal

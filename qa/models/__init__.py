@@ -19,17 +19,17 @@ from index.errors import Action, Remedy, SticklerError
 
 DEFAULT = "qwen2.5-coder-1.5b"
 NONE = "none"
-NOT_HERE = "is not on this machine yet"
-BOOK = "book"  # what answers where a rule is asked for by number or name: no model at all
+NOT_HERE = "has not been downloaded yet"
+BOOK = "book"  # the "model" of look-ups by number or name: no language model is involved
 
-Probabilities = Mapping[str, float]  # of the words that an answer may open with
-# What a model gives: the probabilities of its opening, words, and last the mean log-probability of
-# the tokens that it wrote, as far as it knows them.
+Probabilities = Mapping[str, float]  # of the words that an answer may start with
+# What a model streams: the probabilities of its first word, then text, and finally the mean
+# log-probability of the tokens it wrote, if it knows them.
 Piece = Probabilities | str | float
 
 
 class Prompt(NamedTuple):
-    """What a model is told: the fixed part, and the part of this question."""
+    """A prompt: the fixed part, and the part that belongs to one question."""
 
     system: str
     user: str
@@ -37,7 +37,7 @@ class Prompt(NamedTuple):
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The prompt as a chat; half a surrogate, which no JSON parser takes, turns into '?'."""
+        """The prompt as a chat; a lone surrogate, which JSON parsers reject, becomes '?'."""
         turns = [("system", self.system)] if self.system else []
         for question, answer in self.examples:
             turns += [("user", question), ("assistant", answer)]
@@ -55,17 +55,17 @@ def no_opening(_: Probabilities | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One answer that is wanted of a model."""
+    """A request for one answer."""
 
     prompt: Prompt
-    limit: int  # tokens of the answer; 0: only the probabilities of its opening are wanted
-    options: tuple[str, ...] = ()  # words whose probability to open the answer is wanted
-    opening: Callable[[Probabilities | None], str] = no_opening  # what the answer then begins with
-    citable: tuple[str, ...] = ()  # rules: every sentence ends with one, where the back end can
+    limit: int  # tokens in the answer; 0 requests only the probabilities of its first word
+    options: tuple[str, ...] = ()  # first words whose probabilities are requested
+    opening: Callable[[Probabilities | None], str] = no_opening  # the forced start of the answer
+    citable: tuple[str, ...] = ()  # rules that sentences must end with, if the back end supports it
 
 
 class Generation(NamedTuple):
-    """What came of a request."""
+    """The result of a request."""
 
     text: str
     probabilities: Probabilities | None = None  # None where none were asked for or none reported
@@ -77,11 +77,11 @@ class Model(Protocol):
 
     name: str
     context: int  # tokens that a prompt and its answer may take together
-    tuned: bool  # trained on our prompts: it is told less, and shown no worked examples
+    tuned: bool  # trained on our prompts: shorter instructions, no worked examples
 
     @property
     def hash(self) -> str:
-        """Tells one set of weights from another."""
+        """Identifies the weights."""
 
     def count(self, text: str) -> int:
         """How many tokens a text takes."""
@@ -90,9 +90,9 @@ class Model(Protocol):
         """What comes of each request."""
 
     def stream(self, request: Request, stop: threading.Event) -> Iterator[Piece]:
-        """The probabilities, if they were asked for and are known, then the answer in pieces, its
-        opening first, then how likely its tokens were, if that is known; ends at once when `stop`
-        is set."""
+        """The probabilities, if requested and known; the answer in pieces, beginning with its
+        opening; the mean log-probability of its tokens, if known. Ends at once when `stop` is
+        set."""
 
 
 def load(name: str) -> Model | None:
@@ -124,9 +124,9 @@ def load(name: str) -> Model | None:
 
 
 def weights_hash(name: str) -> str | None:
-    """The `hash` that the model of a setting would have, from its files on this machine.
+    """The `hash` that a setting's model would have, computed from its local files.
 
-    None where they do not tell: a server's model may be another one tomorrow.
+    None if they do not determine it: the model on a server may change at any time.
     """
     from qa.models import catalog
 

@@ -1,4 +1,4 @@
-"""The models known by a short name, and which models are on this machine.
+"""The catalogue of models with short names, and the models that are on this machine.
 
 >>> find("qwen2.5-coder-1.5b")  # the verified file, or None if it has to be downloaded first
 """
@@ -135,7 +135,7 @@ def _in_hub_cache(model: CatalogModel) -> Path | None:
 
 
 def without_telemetry() -> None:
-    """Have huggingface_hub, which is imported after this, report nothing to anybody."""
+    """Turn off telemetry in huggingface_hub, which must be imported after this."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 
@@ -164,7 +164,7 @@ def _installed(name: str) -> InstalledModel | None:
 
 
 def remove(name: str) -> int:
-    """Delete a model from the data folder, unfinished downloads too; gives the bytes freed."""
+    """Delete a model or its unfinished download from the data folder; returns the bytes freed."""
     model = known(name)
     file = model.file if model else model_files.file_name(name)
     freed = model_files.delete(file) if file else None
@@ -178,5 +178,5 @@ def remove(name: str) -> int:
     names = ", ".join(each.name for each in installed())
     raise SticklerError(
         f"There is no model {name} in {model_files.folder()}",
-        f"choose one of {names}" if names else "nothing has to be done, for no model is there",
+        f"choose one of {names}" if names else "there is nothing to remove",
     )

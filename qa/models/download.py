@@ -3,7 +3,7 @@
 >>> get("qwen2.5-coder-1.5b", progress)
 
 An interrupted download resumes. If two processes want the same file, the second waits for the first
-and finds it done. Nothing is at a model's place before its digest has been checked.
+to finish. A file appears under its final name only after its digest has been verified.
 """
 
 import contextlib
@@ -34,10 +34,10 @@ def get(
 ) -> Path:
     """The verified file of a model, downloaded first if it is not there.
 
-    `model` is one of the catalogue, a file of the hub, an address or a path, as `model_spec` says.
-    `sources` are those to try for a model of the catalogue. `progress` takes the bytes that are
-    there and the bytes in all, 0 if that is not known. Once `stop` is set, Stopped is raised within
-    about a second. Whatever else goes wrong is a SticklerError.
+    `model` is a catalogue name, a file on the hub, an address or a path, as described in
+    `model_spec`. `sources` are tried for a catalogue model. `progress` gets the bytes downloaded
+    and the total, or 0 if that is unknown. Once `stop` is set, Stopped is raised within about a
+    second. Any other problem raises a SticklerError.
     """
     stop = stop or threading.Event()
     spec = model_spec.parse(model, sources)
@@ -103,8 +103,8 @@ def _fetch(spec: ModelSpec, partial: Partial, notice: Notice) -> tuple[Source, s
         except SourceError as error:
             failures.append(f"{source.label}: {error}")
     raise SticklerError(
-        f"{spec.name} could not be downloaded ({'; '.join(failures) or 'it has no such source'})",
-        "check the connection and try again, which resumes",
+        f"{spec.name} could not be downloaded ({'; '.join(failures) or 'there is no source'})",
+        "check the connection and try again; the download will resume",
         f"copy {spec.file} to {model_files.folder()}",
     )
 
@@ -120,6 +120,6 @@ def _fetch_verified(source: Source, partial: Partial) -> str:
     partial.start_over()
     if wanted in (None, digest):
         raise SourceError("its file is not a GGUF file")
-    if resumed:  # an earlier download may be to blame
+    if resumed:  # an earlier download may be at fault
         return _fetch_verified(source, partial)
     raise SourceError(f"its file has the SHA-256 {digest[:12]}..., not {str(wanted)[:12]}...")

@@ -1,4 +1,4 @@
-"""A model file that is on this machine already: a hard link to it, or a copy."""
+"""A model file that is already on this machine: a hard link to it, or a copy."""
 
 import os
 from collections.abc import Iterator

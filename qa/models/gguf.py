@@ -1,8 +1,8 @@
 """A GGUF file, run in this process by llama.cpp: GgufModel("./model.gguf").
 
-The fixed part of a prompt (instructions and worked examples) is read once on a machine and kept in
-the data folder; every answer begins from there, so that none depends on what was asked before.
-Several answers are written side by side, each in a slot of its own.
+The fixed part of a prompt (instructions and worked examples) is processed once per machine and
+cached in the data folder; every answer starts from that state, so that none depends on earlier
+questions. Several answers are generated in parallel, each in its own slot.
 """
 
 import hashlib
@@ -28,15 +28,15 @@ from qa.models.grammar import answer_grammar
 from qa.models.server import Give, from_thread
 
 CONTEXT = 4096  # tokens of one slot
-TUNED_CONTEXT = 2048  # without worked examples: memory that is not needed
-SLOTS = 4  # answers that are written side by side
-# Tokens of a prompt that are read between two looks at the stop: more is hardly faster on a CPU.
+TUNED_CONTEXT = 2048  # prompts have no worked examples, so less memory is needed
+SLOTS = 4  # answers generated in parallel
+# Prompt tokens processed between two checks for a stop: more is hardly faster on a CPU.
 _STEP = 64
-_PREFIXES = 4  # fixed parts that are kept of a model, some 30 MB each
-_TOP = 64  # of the likeliest openings, those that are looked at
-_USER = "USER-TEXT"  # where it goes in the chat template
-_UNLIKELY = 1e-9  # what is taken for the probability of an opening that is not among them
-_NONE: dict[str, list[Any]] = {"content": []}  # what a piece without probabilities tells
+_PREFIXES = 4  # cached fixed parts per model, about 30 MB each
+_TOP_LOGPROBS = 64  # first tokens whose probabilities are requested
+_USER = "USER-TEXT"  # placeholder for the user's text in the chat template
+_UNLIKELY = 1e-9  # probability assumed for an option that is not among the top tokens
+_NONE: dict[str, list[Any]] = {"content": []}  # log-probabilities of a piece that has none
 _INSTALL = "run 'pip install xllamacpp'"
 
 
@@ -67,8 +67,8 @@ class GgufModel:
         for slot in range(SLOTS):
             self._free.put(slot)
         self._engine = self._start()
-        # What llama.cpp says, for it keeps to what the model was trained for. Only its loop knows
-        # the slots: once they are told it runs, and ends when it is told to.
+        # Ask llama.cpp, which limits the context to what the model was trained for. This also makes
+        # sure that its loop is running, so that it can be stopped later.
         self.context = int(self._call("GET", "/slots")[0]["n_ctx"])
 
     @cached_property
@@ -96,7 +96,7 @@ class GgufModel:
         yield from from_thread(work, stop)
 
     def _answer(self, request: Request, slot: int, give: Give) -> None:
-        """Read the prompt, look at how an answer may open, then write it."""
+        """Process the prompt, get the probabilities of the first word, then generate the answer."""
         if not self._restore(request.prompt, slot, give):
             return
         tokens = self._prompt(request.prompt)
@@ -113,7 +113,7 @@ class GgufModel:
             "n_predict": request.limit,
         }
         if request.citable:
-            # A sentence follows what was decided, or what it completes, after a space.
+            # After a forced opening, the first sentence starts with a space.
             lead = '" "' if opening else ""
             body["grammar"] = answer_grammar(request.citable, lead)
         body["n_probs"] = 1
@@ -132,7 +132,7 @@ class GgufModel:
     def _probabilities(
         self, tokens: list[int], options: Sequence[str], slot: int, give: Give
     ) -> Probabilities | None:
-        """How likely the answer opens with each of these words; None where it was stopped."""
+        """How likely the answer starts with each of these words; None if it was stopped."""
         found: list[Any] = []
 
         def take(choice: dict[str, Any]) -> bool:
@@ -140,14 +140,14 @@ class GgufModel:
                 found.extend(logprobs["content"])
             return give("")
 
-        self._complete({"prompt": tokens, "n_predict": 1, "n_probs": _TOP}, slot, take)
+        self._complete({"prompt": tokens, "n_predict": 1, "n_probs": _TOP_LOGPROBS}, slot, take)
         if not found:
             return None
         likely = {each["token"]: math.exp(each["logprob"]) for each in found[0]["top_logprobs"]}
         return {option: likely.get(option, _UNLIKELY) for option in options}
 
     def _complete(self, body: dict[str, Any], slot: int, take: Any) -> None:
-        """One completion in a slot; `take` hears of each piece and may end it."""
+        """Run one completion in a slot; `take` is called with each piece and may end it."""
         problem: list[Any] = []
 
         def hear(event: dict[str, Any]) -> bool:
@@ -161,7 +161,7 @@ class GgufModel:
             "id_slot": slot,
             "temperature": 0,
             "stream": True,
-            "return_progress": True,  # a look at the stop while the prompt is read
+            "return_progress": True,  # so that a stop is noticed while the prompt is processed
             "cache_prompt": True,
         }
         self._engine.handle_completions(request, hear)
@@ -170,7 +170,7 @@ class GgufModel:
 
     @contextmanager
     def _slot(self, stop: threading.Event) -> Iterator[int | None]:
-        """A slot to write in, waited for; None where it was stopped meanwhile."""
+        """Wait for a free slot; None if it was stopped meanwhile."""
         slot: int | None = None
         while slot is None and not stop.is_set():
             try:
@@ -184,10 +184,10 @@ class GgufModel:
                 self._free.put(slot)
 
     def _restore(self, prompt: Prompt, slot: int, give: Give) -> bool:
-        """Put the fixed part of the prompt, read once, back as all that the slot has in mind.
+        """Reset the slot to the state after the fixed part of the prompt, which is cached.
 
-        What llama.cpp would keep of the last prompt is faster still by little, and can change an
-        answer with what was asked before it. False where it was stopped.
+        Keeping llama.cpp's state from the last prompt would be slightly faster but could make an
+        answer depend on the previous question. Returns False if it was stopped.
         """
         fixed = prompt._replace(user="")
         name = self._prefix_file(fixed)
@@ -200,7 +200,7 @@ class GgufModel:
         return True
 
     def _restored(self, name: str, slot: int) -> bool:
-        """Whether a kept state could be put back; one that is damaged could not."""
+        """Whether a saved state could be restored; a damaged one cannot."""
         try:
             self._call("POST", f"/slots/{slot}?action=restore", {"filename": name})
         except SticklerError:
@@ -208,12 +208,12 @@ class GgufModel:
         return True
 
     def _prefix_file(self, fixed: Prompt) -> str:
-        """What the state after reading a fixed part is kept as: another model has another."""
+        """The file name of the state after a fixed part, which depends on the model."""
         made_with = [self.hash, importlib.metadata.version("xllamacpp"), self.context, fixed]
         return f"{self.hash}-{hashlib.sha256(repr(made_with).encode()).hexdigest()[:16]}"
 
     def _keep(self, name: str, slot: int) -> None:
-        """Save a slot's state beside its place and rename it; of each model a few are kept."""
+        """Save a slot's state to a temporary file and rename it; only a few are kept per model."""
         beside = f"{name}.{secrets.token_hex(4)}"
         with files.explained(self._folder / name):
             self._folder.mkdir(parents=True, exist_ok=True)  # someone may have cleared it
@@ -226,7 +226,7 @@ class GgufModel:
                 old.unlink(missing_ok=True)
 
     def _read_fixed(self, fixed: Prompt, slot: int, give: Give) -> bool:
-        """Let the model read what all prompts with this fixed part begin with."""
+        """Process the beginning that all prompts with this fixed part share."""
         body = {"prompt": self._frame(fixed)[0], "n_predict": 0}
         stopped = False
 
@@ -239,9 +239,9 @@ class GgufModel:
         return not stopped
 
     def _prompt(self, prompt: Prompt) -> list[int]:
-        """A prompt as the model reads it.
+        """A prompt's tokens.
 
-        What a user or a rule says is text: what reads like a token that ends a turn is none there.
+        The user's text and the rules are tokenized as plain text, so they cannot end a turn.
         """
         before, after = self._frame(prompt._replace(user=""))
         return [*before, *self._tokens(prompt.messages[-1]["content"]), *after]
@@ -263,7 +263,9 @@ class GgufModel:
         try:
             import xllamacpp
         except ImportError:
-            raise SticklerError("GGUF files need llama.cpp, which is not here", _INSTALL) from None
+            raise SticklerError(
+                "GGUF files need llama.cpp, which is not installed", _INSTALL
+            ) from None
         setup = xllamacpp.CommonParams()
         setup.model.path = str(self.path)
         if self.adapter:
@@ -274,11 +276,11 @@ class GgufModel:
         setup.n_batch = setup.n_ubatch = _STEP
         setup.cpuparams.n_threads = setup.cpuparams_batch.n_threads = self.threads
         setup.no_extra_bufts = True  # a repacked copy would double the memory and is not faster
-        setup.enable_reasoning = 0  # thoughts would use the limit up
+        setup.enable_reasoning = 0  # reasoning would use up the token limit
         setup.cache_ram_mib = 0
         setup.verbosity = -1
         setup.warmup = setup.fit_params = False
-        # llama.cpp always listens on the loopback address: only for who knows the key.
+        # llama.cpp always listens on the loopback address; the key protects it.
         setup.hostnames, setup.port, setup.api_keys = ["127.0.0.1"], 0, [self._key]
         setup.cors_origins, setup.ui, setup.endpoint_slots, setup.offline = "", False, True, True
         setup.slot_save_path = f"{self._folder}/"
@@ -309,7 +311,7 @@ class GgufModel:
     def _failure(self, error: dict[str, Any]) -> SticklerError:
         if error.get("type") == "exceed_context_size_error":
             return SticklerError(
-                f"The prompt has {error['n_prompt_tokens']} tokens, {self.name} takes "
+                f"The prompt has {error['n_prompt_tokens']} tokens but {self.name} takes only "
                 f"{error['n_ctx']}: ask a shorter question, or show the model fewer rules."
             )
         return SticklerError(
@@ -319,13 +321,13 @@ class GgufModel:
 
 
 def _threads() -> int:
-    """As many as cores; fewer where something that runs many of us says so, as Ray does."""
+    """The number of cores, or OMP_NUM_THREADS, which Ray sets because it runs several workers."""
     told = os.environ.get("OMP_NUM_THREADS", "")
     return int(told) if told.isdecimal() and int(told) else os.cpu_count() or 1
 
 
 def _check(path: Path) -> None:
-    """What can be said of a file before llama.cpp has it."""
+    """Raise an error if a file is obviously not usable."""
     if not path.is_file():
         raise SticklerError(
             f"There is no file {path}", "check the name", Remedy(Action.CHOOSE_MODEL)
@@ -336,7 +338,7 @@ def _check(path: Path) -> None:
     except OSError as error:
         raise SticklerError(
             f"{path} cannot be read ({error.strerror})",
-            "change its rights",
+            "change its permissions",
             Remedy(Action.CHOOSE_MODEL),
         ) from None
     if magic != b"GGUF":

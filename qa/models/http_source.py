@@ -22,12 +22,12 @@ from qa.models.partial import Partial, SourceError, Stopped
 if TYPE_CHECKING:
     from httpx2 import Response
 
-CONNECT_SECONDS = 5.0  # for a server to answer: without a network, another source is next
-READ_SECONDS = 20.0  # without a byte
-RECONNECT_SECONDS = 1.0  # before going on where a connection broke off
+CONNECT_SECONDS = 5.0  # for a server to respond, before the next source is tried
+READ_SECONDS = 20.0  # without receiving a byte
+RECONNECT_SECONDS = 1.0  # before resuming after a dropped connection
 _POLL = 0.2
-_IDENTITY = {"Accept-Encoding": "identity"}  # for a length that is the file's
-_NO_HEAD = (403, 405, 501)  # what servers say that answer GET alone, as for a signed address
+_IDENTITY = {"Accept-Encoding": "identity"}  # so that the length is that of the file
+_NO_HEAD = (403, 405, 501)  # returned by servers that support only GET, as for a signed address
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)")
 
@@ -59,7 +59,7 @@ def fetch_from_hub(source: HubSource, partial: Partial) -> None:
 
 
 def _resolved(source: HubSource) -> Iterator[Any]:
-    """The address of a file, with its revision's commit, and what the hub says of the file."""
+    """The address of a file at its exact commit, and the hub's metadata for it."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
     endpoint = os.environ.get("HF_ENDPOINT") or None
@@ -105,14 +105,14 @@ def _validator(url: str, partial: Partial) -> str | None:
 
 
 def _fetch(remote: Remote, partial: Partial) -> None:
-    """Stream the rest of a file; reconnects as long as that brings more of it."""
+    """Stream the rest of a file; reconnects as long as each attempt makes progress."""
     while not (partial.size and partial.complete):
         before = partial.size
         try:
             _stream(remote, partial)
             if partial.complete or partial.expected_size is None:
                 return
-            raise SourceError("the connection broke off")
+            raise SourceError("the connection was lost")
         except SourceError:
             if partial.size <= before:
                 raise
@@ -166,10 +166,10 @@ def _status(response: "Response") -> str:
 def _from_thread(
     work: Callable[[], Iterator[Any]], stop: threading.Event, seconds: float = CONNECT_SECONDS
 ) -> Generator[Any, None, None]:
-    """What `work` yields in a thread of its own, so that a stop need not wait for the network.
+    """Yield what `work` yields in its own thread, so that a stop need not wait for the network.
 
-    Raises SourceError if `work` fails or yields nothing for `seconds`, be it for a name server
-    that does not answer.
+    Raises SourceError if `work` fails or yields nothing for `seconds`, for instance because a
+    name server does not answer.
     """
     items: queue.Queue[Any] = queue.Queue(maxsize=16)
     abandoned, end = threading.Event(), object()
@@ -218,7 +218,7 @@ def _reason(error: Exception) -> str:
 
     reasons: list[tuple[type[Exception], str]] = [
         (errors.OfflineModeIsEnabled, "HF_HUB_OFFLINE is set"),
-        (errors.GatedRepoError, "its publisher wants you to log in and agree to its terms"),
+        (errors.GatedRepoError, "its publisher requires you to log in and accept its terms"),
         (errors.RepositoryNotFoundError, "there is no such repository, or it is private"),
         (errors.RevisionNotFoundError, "the repository has no such revision"),
         (errors.RemoteEntryNotFoundError, "the repository has no such file"),

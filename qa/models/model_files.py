@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*\.gguf", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is known of a file that has been hashed; `path` is set if it lies elsewhere."""
+    """What is known about a file that has been hashed; `path` is set if it is elsewhere."""
 
     name: str
     source: str
@@ -37,7 +37,7 @@ def folder() -> Path:
 
 
 def file_name(name: str) -> str | None:
-    """The file that a model's name stands for; None for what could lead out of the folder."""
+    """The file name for a model's name; None if it could lead out of the folder."""
     file = name if name.lower().endswith(SUFFIX) else name + SUFFIX
     return file if _NAME.fullmatch(file) else None
 
@@ -53,7 +53,7 @@ def partial_file(file: str) -> Path:
 
 
 def partial_origin_file(file: str) -> Path:
-    """Says what a partial file is a part of."""
+    """Records which file a partial file belongs to."""
     return folder() / f".{file}.part.json"
 
 
@@ -67,10 +67,10 @@ def manifest_file(file: str) -> Path:
 
 
 def delete(file: str) -> int | None:
-    """Delete a model file and what an unfinished download left of it.
+    """Delete a model file and the remains of an unfinished download.
 
-    Gives the number of bytes freed, or None if there was nothing to delete. A model that is being
-    downloaded cannot be deleted.
+    Returns the number of bytes freed, or None if there was nothing to delete. A model that is
+    being downloaded cannot be deleted.
     """
     found = [each for each in (folder() / file, partial_file(file)) if each.is_file()]
     if not found:

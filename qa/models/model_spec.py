@@ -1,4 +1,4 @@
-"""What a person may name as a model to get, and where each of these comes from.
+"""What a user may name as a model to download, and the sources of each.
 
 >>> parse("qwen2.5-coder-1.5b")  # of the catalogue
 >>> parse("Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf")  # of the hub
@@ -48,7 +48,7 @@ class ModelSpec:
 
 
 def parse(model: str | CatalogModel, sources: Sequence[str] = SOURCES) -> ModelSpec:
-    """What is named; `sources` are those allowed for a model of the catalogue, in their order."""
+    """Parse a name; `sources` are those to try for a catalogue model, in order."""
     if known := model if isinstance(model, CatalogModel) else catalog.known(model):
         return _of_catalog(known, sources)
     text = str(model)
@@ -99,13 +99,13 @@ def _of_file(path: Path) -> ModelSpec:
         gguf, digest = model_files.is_gguf(path), files.digest(path)
     except OSError as error:
         reason = f"{path} cannot be read ({error.strerror})"
-        raise SticklerError(reason, "change its rights") from None
+        raise SticklerError(reason, "change its permissions") from None
     if not gguf:
         raise SticklerError(f"{path} is not a GGUF file", "choose one that is")
     same = [model for model in catalog.catalog().values() if model.sha256 == digest]
     file = same[0].file if same else path.name
     if not same and catalog.known(file):
-        reason = f"{path} has not the digest of the model of that name, its SHA-256 is {digest}"
+        reason = f"{path} does not match the catalogue model of that name (its SHA-256 is {digest})"
         raise SticklerError(reason, "download it again")
     source = Source(str(path), bound(file_source.fetch, path))
     return _of_any(file, source, path.stat().st_size, digest)
@@ -114,7 +114,7 @@ def _of_file(path: Path) -> ModelSpec:
 def _of_any(
     file: str, source: Source, size: int | None = None, sha256: str | None = None
 ) -> ModelSpec:
-    """A file that its user names; if the catalogue has the name, it must have that digest."""
+    """A file named by the user; if the name is in the catalogue, its digest must match."""
     if not file.lower().endswith(model_files.SUFFIX) or not model_files.file_name(file):
         raise SticklerError(
             f"'{file}' cannot be the name of a model file",

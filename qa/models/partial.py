@@ -1,7 +1,7 @@
 """A model file while it is being downloaded: beside its place, appended to, resumed if interrupted.
 
-Several sources can contribute to one partial file, since all of them give the same bytes; that
-these are the right ones is decided by the digest once the file is complete.
+Several sources can contribute to one partial file, since all of them provide the same bytes; the
+digest is checked once the file is complete.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ class Stopped(SticklerError):
     """Somebody stopped the download."""
 
     def __init__(self) -> None:
-        super().__init__("The download was stopped", "start it again, and it resumes")
+        super().__init__("The download was stopped", "start it again to resume")
 
 
 class Partial:
@@ -72,7 +72,7 @@ class Partial:
             self.start_over()
 
     def start_over(self) -> None:
-        """Delete what is there; what comes next is of the same origin."""
+        """Delete what is there, but keep the note of its origin."""
         self.discard()
         if self._origin:
             note = model_files.partial_origin_file(self.file)
@@ -105,12 +105,12 @@ class Partial:
             raise SticklerError(
                 f"{self.file} needs {_megabytes(needed)} MB in {self.path.parent}, where "
                 f"{_megabytes(free)} MB are free",
-                "make room",
+                "free some disk space",
                 "set STICKLER_HOME to a folder on another disk",
             )
 
     def append(self, pieces: Iterable[bytes], start: int) -> None:
-        """Write the pieces from byte `start` on, dropping what was there behind it."""
+        """Write the pieces from byte `start` on, replacing anything after it."""
         with files.explained(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             file = open(self.path, "ab", buffering=0)  # noqa: SIM115
@@ -158,7 +158,7 @@ class Partial:
             model_files.partial_origin_file(self.file).unlink(missing_ok=True)
 
     def move_to_place(self) -> Path:
-        """Put the file, which has been verified, in its place; gives the place."""
+        """Move the verified file to its final path, which is returned."""
         place = model_files.folder() / self.file
         with files.explained(place):
             model_files.manifest_file(self.file).unlink(missing_ok=True)

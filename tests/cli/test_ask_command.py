@@ -66,7 +66,7 @@ def test_an_answer_that_depends_on_what_is_left_open_has_both_sides(stickler, sh
     code, out, _ = stickler("ask", "--model", "none", "Is infect damage counted as normal damage?")
     words = " ".join(out.split())
     assert code == 0
-    assert "leaves open: damage to a creature or a player. If it is dealt to a player," in words
+    assert "does not say: damage to a creature or a player. If it is dealt to a player," in words
     assert "If it is dealt to a creature, 702.90c: “Damage dealt to a creature by" in words
 
 
@@ -98,7 +98,7 @@ def test_sentences_of_the_model_are_shown_where_asked_for(stickler, monkeypatch,
     shown = stickler("ask", SETTLED, "--model", "fake", "--show-generated")[1]
     assert "As fake reads it: A creature with flying" in " ".join(shown.split())
     assert "blocked except by creatures with reach [702." in " ".join(shown.split())
-    assert "Not checked, and not to be trusted: the model named 702.999." in shown
+    assert "Not verified, so do not rely on it: the model named 702.999." in shown
     hidden = stickler("ask", SETTLED, "--model", "fake", "--no-show-generated")[1]
     assert "reads it" not in hidden
     assert len(model.prompts) == 1
@@ -131,7 +131,7 @@ def test_without_the_default_model_the_rules_are_quoted_with_a_word_on_how_to_ge
     code, out, _ = stickler("ask", SETTLED)
     assert code == 0
     assert "702.17b Reach" in out
-    assert "qwen2.5-coder-1.5b is not on this machine yet. Get it with 'stickler model get'." in (
+    assert "qwen2.5-coder-1.5b has not been downloaded yet. Get it with 'stickler model get'." in (
         " ".join(out.split())
     )
     answer = result("ask", SETTLED)

@@ -67,8 +67,8 @@ def test_progress_and_counts_are_json_for_programs(batch, tmp_path):
         "id,n,error",
         "q1,1,",
         "q2,2,",
-        "q3,row,The row at line 5 has 3 cells where the header names 2: "
-        "quote a cell that holds a delimiter.",
+        "q3,row,The row at line 5 has 3 cells but the header has 2: "
+        "put cells that contain a delimiter in quotation marks.",
     ]
 
 
@@ -124,7 +124,8 @@ def test_a_killed_batch_resumes_with_the_same_command(tmp_path, built_home):
     journal = tmp_path / ".out.jsonl.journal"
     asked = [item.question for item in items.train()[:40]]
     source.write_text("".join(json.dumps({"question": q}) + "\n" for q in asked))
-    code = "from qa.batch import engines; engines._SILENT = 16; from cli.main import main; main()"
+    small = "from qa.batch import engines; engines._CHUNK_WITHOUT_MODEL = 16"
+    code = f"{small}; from cli.main import main; main()"
     command = [sys.executable, "-c", code, "batch", str(source), "-o", str(out)]
     where = {
         "cwd": ROOT,
@@ -146,7 +147,7 @@ def test_a_killed_batch_resumes_with_the_same_command(tmp_path, built_home):
     kept = [json.loads(line)["answer"] for line in journal.read_text("utf-8").splitlines()[1:]]
     assert 0 < len(kept) < len(asked)
     again = subprocess.run([*command, "--model", "none"], timeout=300, **where)
-    assert f"Going on: {len(kept)} answers" in again.stderr.decode()
+    assert f"Resuming: {len(kept)} answers" in again.stderr.decode()
     rows = rows_of(out)
     assert [row["question"] for row in rows] == asked
     # Their timings are those of the first run: they were not asked again.

@@ -24,7 +24,7 @@ def test_an_answer_is_kept_shown_and_cleared(home, stickler, result):
     assert result("cache", "show")["answers"] == 1
     assert stickler("cache", "show")[1].startswith("1 of at most 2000 answers, ")
     assert stickler("cache", "clear")[1].startswith("Cleared, ")
-    assert stickler("cache", "clear")[1] == "No answers are kept.\n"
+    assert stickler("cache", "clear")[1] == "The cache is empty.\n"
     assert "answered before" not in stickler(*asked)[1]
 
 
@@ -33,7 +33,7 @@ def test_a_damaged_cache_is_a_note_and_clearing_mends_it(home, stickler):
     code, out, err = stickler("ask", REACH, "--model", "none")
     assert code == 0
     assert "702.17b Reach" in out
-    assert err.count("Note: The cache of answers ") == 1
+    assert err.count("Note: The answer cache ") == 1
     assert "clear it with 'stickler cache clear'" in err
     assert stickler("cache", "show")[0] == 1
     assert stickler("cache", "clear")[0] == 0

@@ -150,10 +150,10 @@ def test_diff_as_markdown_shows_texts_as_they_are(stickler, two_releases):
 def test_diff_says_where_only_excerpts_can_be_compared(stickler):
     code, out, _ = stickler("rules", "diff", "2022-06-10", "2024-03-08")
     assert code == 0
-    assert "Of the edition 2022-06-10 only excerpts are loaded (603 rules)" in out
+    assert "Only excerpts of the edition 2022-06-10 are loaded (603 rules)" in out
     code, out, err = stickler("rules", "diff")
     assert (code, out) == (1, "")
-    assert err.startswith("Error: There are not two whole editions to compare (loaded are 2024-")
+    assert err.startswith("Error: There are fewer than two full editions to compare (loaded: 2024-")
     assert err.endswith("or get the whole rules with 'stickler rules latest'.\n")
 
 
@@ -200,7 +200,7 @@ def test_latest_adds_the_newest_rules_once(stickler, result, publisher, small_re
     first, since, note, see = out.splitlines()
     assert first == "Added the edition 2025-07-04: 8 rules."
     assert since.startswith("Since 2024-03-08: 0 added, ")
-    assert note.startswith("Of the edition 2024-03-08 only excerpts are loaded")
+    assert note.startswith("Only excerpts of the edition 2024-03-08 are loaded")
     assert see == "See 'stickler rules diff 2024-03-08 2025-07-04'."
     assert err.splitlines()[0] == f"Reading {publisher.page} ..."
     row = result("rules", "latest", "--page", publisher.page)

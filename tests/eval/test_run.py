@@ -101,7 +101,7 @@ def test_a_finished_run_is_not_asked_again(run, runner):
 def test_a_run_made_with_something_else_is_not_mixed_in(runner, tmp_path):
     first, other = Plan(("rule",), "none", limit=3), Plan(("rule",), "none", limit=2)
     report.write(runner(first).run(tmp_path / "run"))
-    with pytest.raises(SticklerError, match=r"something else \(limit, items\)") as caught:
+    with pytest.raises(SticklerError, match=r"other conditions \(limit, items\)") as caught:
         runner(other).run(tmp_path / "run")
     assert Remedy(Action.RESTART) in caught.value.remedies
     assert len(runner(other).run(tmp_path / "run", restart=True).records) == 2
@@ -182,7 +182,7 @@ def test_a_claim_and_four_choices_reach_the_model(runner, tmp_path):
 def test_an_unknown_set_or_variant_is_an_error(runner):
     with pytest.raises(SticklerError, match="no question set 'x'"):
         runner(Plan(("x",), "none"))
-    with pytest.raises(SticklerError, match="no variant of search 'y'"):
+    with pytest.raises(SticklerError, match="no search variant 'y'"):
         runner(Plan(("rule",), "none", variant="y"))
 
 

@@ -149,9 +149,9 @@ def test_of_excerpts_only_the_rules_that_they_have_are_compared():
     assert forth.counts == {"added": 0, "removed": 1, "renumbered": 0, "reworded": 0}
     assert back.counts == {"added": 1, "removed": 0, "renumbered": 0, "reworded": 0}
     (note,) = forth.notes
-    assert note.startswith("Of the edition 2020-01-01 only excerpts are loaded (2 rules): only")
-    assert note.endswith("none can be told as added.")
-    assert back.notes[0].endswith("none can be told as removed.")
+    assert note.startswith("Only excerpts of the edition 2020-01-01 are loaded (2 rules): only")
+    assert note.endswith("no rule can be reported as added.")
+    assert back.notes[0].endswith("no rule can be reported as removed.")
 
 
 def test_what_a_source_cut_off_is_no_rewording():
@@ -170,9 +170,9 @@ def test_the_two_newest_whole_editions_are_compared_by_default():
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
-        (None, r"not two whole editions to compare \(loaded are 2020-01-01\): name two"),
-        (("2020-01-01", "2020-01-01"), "Nothing can differ between 2020-01-01 and itself"),
-        (("2020-01-01", "2031-01-01"), "There is no edition 2031-01-01 here"),
+        (None, r"fewer than two full editions to compare \(loaded: 2020-01-01\): name two"),
+        (("2020-01-01", "2020-01-01"), "2020-01-01 cannot be compared with itself"),
+        (("2020-01-01", "2031-01-01"), "There is no edition 2031-01-01: choose one of 2020-01-01"),
     ],
 )
 def test_editions_that_cannot_be_compared_are_one_sentence(names, sentence):

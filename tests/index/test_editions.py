@@ -87,7 +87,7 @@ def test_editions_are_named_by_their_day_newest_first(book):
     assert list(book.editions) == ["2024-03-08", "2022-06-10", "2009-10-01"]
     assert book.edition() is book.edition("current") is book.current
     assert [len(edition.rules) for edition in book.editions.values()] == [300, 603, 319]
-    with pytest.raises(SticklerError, match="no edition 1999-01-01 here: loaded are 2024-03-08"):
+    with pytest.raises(SticklerError, match="no edition 1999-01-01: choose one of 2024-03-08"):
         book.edition("1999-01-01")
 
 

@@ -59,7 +59,7 @@ def test_a_disk_that_fills_up_is_one_sentence(embedder, disk_full):
     embedder.encode_passages(["while there is room"])
     with (
         disk_full(16_384),
-        pytest.raises(SticklerError, match=r"Could not keep embeddings .*make room on the disk"),
+        pytest.raises(SticklerError, match=r"Could not store embeddings .*free some disk space"),
     ):
         embedder.encode_passages([f"text {number}" for number in range(20)])
 
@@ -82,7 +82,7 @@ def test_one_model_is_told_from_another(tmp_path):
 
 
 def test_a_folder_without_a_model_is_said_to_be_one(tmp_path):
-    with pytest.raises(SticklerError, match="does not hold a sentence-transformers model"):
+    with pytest.raises(SticklerError, match="does not contain a sentence-transformers model"):
         Embedder(str(tmp_path)).encode_questions(["x"])
 
 

@@ -34,7 +34,7 @@ def test_the_newest_rules_are_fetched_added_and_compared(july):
     assert (found.status, found.edition, found.newest) == ("added", "2025-07-04", "2024-03-08")
     assert found.sentence == "Added the edition 2025-07-04: 8 rules."
     assert (found.diff.old, found.diff.new) == ("2024-03-08", "2025-07-04")
-    assert "only excerpts are loaded" in found.diff.notes[0]
+    assert "Only excerpts of the edition 2024-03-08 are loaded" in found.diff.notes[0]
     assert july.asked == ["/en/rules", TEXT]
     assert [step.split()[0] for step in told] == ["Reading", "Fetching", "Adding"]
     assert library.load().current.rule("702.2a").edition == "2025-07-04"
@@ -54,7 +54,7 @@ def test_where_the_newest_is_loaded_only_the_page_is_fetched(july):
     july.asked.clear()
     found = latest.get()
     assert found.status == "loaded"
-    assert "The newest edition, 2025-07-04, is loaded already" in found.sentence
+    assert "The newest edition, 2025-07-04, is already loaded" in found.sentence
     assert july.asked == ["/en/rules"]
 
 
@@ -120,7 +120,7 @@ def test_a_single_link_needs_no_day(july):
 def test_two_links_without_a_day_are_not_guessed_among(july, home):
     july.link("/MagicRules-a.txt", "/MagicRules-99999999.txt")
     sentence = refusal(home)
-    assert "links to 2 plain texts and the name of none has a date" in sentence
+    assert "links to 2 plain texts without a date in their names" in sentence
     assert sentence.endswith("save the plain text with a browser and add that.")
 
 
@@ -155,7 +155,7 @@ def test_a_web_page_instead_of_the_text_is_one_sentence(july, home):
 
 def test_a_text_that_comes_in_part_is_one_sentence(july, home):
     july.missing_bytes = 10
-    assert "bytes came" in refusal(home)
+    assert "bytes arrived" in refusal(home)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])

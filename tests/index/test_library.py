@@ -80,7 +80,7 @@ def test_a_text_that_does_not_say_its_day_takes_the_one_named(home):
 @pytest.mark.parametrize("day", ["2024", "2024-13-01", "08.03.2024", "20240308", "", "../x"])
 def test_an_edition_is_a_day(day, home):
     page = str(library.SHIPPED / "2022-06-10-section-702.md")
-    assert f"'{day}' is not a day" in refused(page, home, day)
+    assert f"'{day}' is not a date" in refused(page, home, day)
 
 
 def test_the_manifest_is_plain_json_of_what_was_added(text_file, home):
@@ -148,7 +148,7 @@ def test_a_text_cut_in_the_middle_of_a_character_is_refused(tmp_path, home, smal
     data = small_release().encode()
     path = tmp_path / "cut.txt"
     path.write_bytes(data[: data.rindex("”".encode()) + 1])
-    assert "cut off" in refused(str(path), home)
+    assert "is incomplete (it ends in the middle of a character)" in refused(str(path), home)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])

@@ -47,7 +47,7 @@ def test_a_shipped_document_is_read_whole(file, first, last, rules, with_example
     assert (found.rules[0].number, found.rules[-1].number) == (first, last)
     assert len(found.rules) == len({rule.number for rule in found.rules}) == rules
     assert len(examples(file)) == with_examples
-    ends_open = "It ends with rule 702.153b; nothing in it says whether that is all."
+    ends_open = "It ends with rule 702.153b; whether that is the last rule is not known."
     assert found.notices == ((ends_open,) if file == MARKDOWN else ())
     assert {rule.edition for rule in found.rules} == {SHIPPED[file].edition}
     assert {rule.document for rule in found.rules} == {file}

@@ -71,5 +71,5 @@ def test_a_rule_that_reads_differently_or_is_gone_is_marked(answer, book):
     assert "702.17b" in there  # trample then
     turn = Turn(answer.question, answer, changed=("702.17b", "702.999"))
     shown = render_conversation([turn])
-    assert shown.count('<span class="changed">changed since the link was made</span>') == 1
-    assert "702.17b, 702.999, changed since the link was made" in notes(turn)[0]
+    assert shown.count('<span class="changed">changed since the link was created</span>') == 1
+    assert "702.17b, 702.999, changed since the link was created" in notes(turn)[0]

@@ -73,10 +73,10 @@ def test_a_file_whose_column_is_not_clear_leaves_the_choice(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("empty.csv", b"question\n\n", "empty.csv holds no questions"),
+        ("empty.csv", b"question\n\n", "empty.csv contains no questions"),
         ("bad.parquet", b"PAR1 this is none", "bad.parquet cannot be read as"),
         ("bad.xlsx", b"not a workbook", "bad.xlsx cannot be read as"),
-        ("page.html", b"<p>", "page.html says no format"),
+        ("page.html", b"<p>", "from page.html: its ending is not a known format"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_sentence_without_its_place(name, content, why, tmp_path):

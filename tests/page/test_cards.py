@@ -101,7 +101,7 @@ def test_the_evidence_of_an_abstention_cites_nothing(answer, book):
     shown = cards.render_evidence(refused, book.current, 0)
     assert "No rule is cited" in shown
     assert 'class="card"' not in shown
-    assert "Nearest rules" in shown
+    assert "Closest rules" in shown
 
 
 def test_an_answer_from_a_book_that_changed_since_is_still_shown(answer):

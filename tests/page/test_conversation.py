@@ -53,7 +53,7 @@ def test_what_a_model_says_is_folded_away_where_its_verdict_is_unclear(answer):
 
 
 @pytest.mark.parametrize(
-    ("sure", "shown"), [(0.98, "98&#8239;% (high)"), (0.699, "70&#8239;% (fair)"), (0.2, "(low)")]
+    ("sure", "shown"), [(0.98, "98% (high)"), (0.699, "70% (fair)"), (0.2, "(low)")]
 )
 def test_confidence_is_a_word_and_a_number(answer, sure, shown):
     assert shown in render_confidence(replace(answer, confidence=sure))
@@ -77,7 +77,7 @@ def test_a_refusal_for_want_of_rules_says_where_they_are_added(searcher):
     refused = assistant.ask("how many cards do I draw after a mulligan?")
     shown = render_conversation([Turn("?", refused)])
     assert "section 103, which is not loaded. Add the full rules" in shown
-    assert "Texts are added in the tab Rules, under Rules texts." in shown
+    assert "You can add documents in the Rules tab, under Rules documents." in shown
     assert "stickler " not in shown
 
 
@@ -126,7 +126,7 @@ def test_what_a_reader_should_know_is_noted(answer):
     failed = replace(answer.citations[0], quote="", number="702.999")
     made = replace(answer, citations=(failed,), unsupported=2, reason="The server was gone.")
     noted = " ".join(notes(Turn("?", made, stopped=True)))
-    for part in ("Stopped", "702.999: not checked", "2 sentences", "The server was gone."):
+    for part in ("Stopped", "702.999: this is not verified", "2 sentences", "The server was gone."):
         assert part in noted
 
 

@@ -119,7 +119,11 @@ def test_a_model_that_cannot_be_loaded_is_not_measured(searcher, home):
 
 @pytest.mark.parametrize(
     ("name", "count", "why"),
-    [("../x", 5, "no question set"), ("dev", 4, "choose 5 to 200"), ("verdict", 5, "speaks")],
+    [
+        ("../x", 5, "no question set"),
+        ("dev", 4, "choose 5 to 200"),
+        ("verdict", 5, "needs a language model"),
+    ],
 )
 def test_a_run_that_cannot_be_is_one_sentence(service, name, count, why):
     with pytest.raises(SticklerError, match=why):
@@ -156,5 +160,5 @@ def test_own_sets_are_offered_and_shown_as_text(service, tmp_path):
 
 @pytest.mark.parametrize("name", ["..", "../runs", "x", ""])
 def test_only_runs_of_the_list_are_opened(name, service):
-    with pytest.raises(SticklerError, match="no such run"):
+    with pytest.raises(SticklerError, match="That run no longer exists"):
         open_listed_run(name)

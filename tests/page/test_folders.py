@@ -15,7 +15,7 @@ def test_each_visitor_has_a_folder_that_nobody_can_guess(tmp_path, monkeypatch):
         assert mine.parent == tmp_path
         assert len(mine.name) > 32
         assert mine.stat().st_mode & 0o077 == 0
-        with pytest.raises(SticklerError, match="already"), own.used("me"):
+        with pytest.raises(SticklerError, match="another file in progress"), own.used("me"):
             pass
         own.leave("me")
         assert mine.exists()  # until what is done there has ended

@@ -110,5 +110,5 @@ def test_without_a_password_all_may_enter(auth):
 
 @pytest.mark.parametrize("auth", ["ana", "ana:", ":secret", ":"])
 def test_half_a_password_is_an_error(auth):
-    with pytest.raises(SticklerError, match="USER:PASSWORD"):
+    with pytest.raises(SticklerError, match="NAME:PASSWORD"):
         middleware.password_check(auth)

@@ -8,11 +8,11 @@ from qa.batch.run import Counts
 def test_how_a_batch_ended_says_what_a_reader_should_know():
     plain = render_counts(Counts(answered=3, abstained=1))
     assert "Done: 3 answered, 1 not settled by the rules." in plain
-    assert "alone" not in plain
+    assert "only quote" not in plain
     assert "cell" not in plain
     shown = render_counts(Counts(answered=3, silent=2, cut=1))
-    assert "2 are the rules alone: the language model failed." in shown
-    assert "1 cell is longer than a spreadsheet holds, cut off and marked so" in shown
+    assert "2 only quote rules because the language model failed." in shown
+    assert "1 cell is too long for a spreadsheet and marked as cut off" in shown
 
 
 def test_questions_are_shown_as_text(book):

@@ -36,7 +36,7 @@ def test_what_cannot_be_done_on_a_page_is_left_out_of_the_sentence():
 def test_what_is_not_in_the_book_points_to_the_tab_rules(query, book):
     shown = render_page(query, book.current)
     assert 'class="failure"' in shown
-    assert "in the tab Rules" in shown
+    assert "in the Rules tab" in shown
     assert "stickler " not in shown
 
 
@@ -45,4 +45,4 @@ def test_gradio_shows_an_error_in_the_words_of_the_page(book):
 
     with pytest.raises(gr.Error) as shown, gradio_errors():
         book.current.find("999.9")
-    assert "add the full rules in the tab Rules, under Rules texts." in shown.value.message
+    assert "add the full rules in the Rules tab, under Rules documents." in shown.value.message

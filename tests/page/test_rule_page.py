@@ -68,7 +68,7 @@ def test_a_peek_shows_a_rule_and_what_is_below_it(book):
 @pytest.mark.parametrize("number", ["903.4", "<img src=x>", ""])
 def test_a_peek_at_what_is_not_loaded_says_so(number, book):
     shown = rule_page.render_peek(number, book.current)
-    assert "not among the rules loaded" in shown
+    assert "not among the loaded rules" in shown
     assert "<img" not in shown
 
 

@@ -30,12 +30,12 @@ def test_what_is_new_is_said_in_words():
     shown = rules_texts.render_latest(Latest("added", "2025-07-04", "2024-03-08", parsed, diff))
     assert "Added the edition 2025-07-04: 0 rules. Since 2024-03-08: nothing changed." in shown
     assert "Of one only excerpts are loaded." in shown
-    assert "is loaded already" in rules_texts.render_latest(Latest("loaded", "2025-07-04", "x"))
+    assert "is already loaded" in rules_texts.render_latest(Latest("loaded", "2025-07-04", "x"))
 
 
 def test_a_failure_is_said_in_the_words_of_the_page_and_runs_no_script():
     shown = rules_texts.render_failure(SticklerError(HOSTILE, Remedy(Action.GET_LATEST)))
-    assert "get the latest rules in the tab Rules" in shown
+    assert "get the latest rules in the Rules tab" in shown
     assert "<img" not in shown
 
 

@@ -95,7 +95,9 @@ def test_a_failure_that_is_a_mistake_of_ours_tells_only_its_kind(searcher, capfd
 
     settings = Settings(model="mine")
     service = Service(settings, resources=Resources(searcher=searcher, load_model=load))
-    with pytest.raises(SticklerError, match=r"^Stickler failed \(KeyError\): see its terminal.$"):
+    with pytest.raises(
+        SticklerError, match=r"^Stickler failed \(KeyError\): see the server's terminal.$"
+    ):
         ask(service, settings=settings)
     assert "secret" in capfd.readouterr().err
 
@@ -229,7 +231,7 @@ def test_what_is_answered_while_the_model_is_on_its_way_is_not_kept(searcher, ho
         return model
 
     service = Service(Settings(), resources=Resources(searcher=searcher, load_model=load))
-    assert "so the rules are quoted" in ask(service, settings=Settings())[1].reason
+    assert "so only the rules are quoted" in ask(service, settings=Settings())[1].reason
     assert not (home / "answers.sqlite").exists()
     here.set()
     service.resources.load_model(Settings().model).result()
@@ -242,5 +244,5 @@ def test_a_cache_that_cannot_be_used_is_said_once_on_the_terminal(service, home,
     for _ in range(2):
         assert ask(service)[1].cited[0].number == "702.17b"
     said = capsys.readouterr().err
-    assert said.count("Note: The cache of answers") == 1
+    assert said.count("Note: The answer cache") == 1
     assert "run 'stickler cache clear' on the machine itself" in said

@@ -59,16 +59,16 @@ class Loaded:
 
 
 def test_every_state_of_a_model_has_its_words():
-    assert model(None, name=models.NONE) == "none, rules are quoted"
-    assert model(None) == "not downloaded yet, the next question starts that"
-    assert model(None, name="mine.gguf") == "not loaded yet, the next question starts that"
+    assert model(None, name=models.NONE) == "none, only rules are quoted"
+    assert model(None) == "not downloaded yet; your next question will start it"
+    assert model(None, name="mine.gguf") == "not loaded yet; your next question will start it"
     assert model(Future()) == "loading"
     assert model(Future(), (340 * MB, 1117 * MB)) == "downloading, 340 of 1,117 MB"
     assert model(Future(), (1117 * MB, 1117 * MB)) == "loading"  # it is verified now
     assert model(finished()) == "ready"
     failed = "failed. The model x is not here: choose 'none' in the settings"
     assert model(finished(error=NOT_HERE)) == failed
-    own = "failed. Stickler failed (KeyError): see its terminal"
+    own = "failed. Stickler failed (KeyError): see the server's terminal"
     assert model(finished(error=KeyError("secret"))) == own
 
 
@@ -82,14 +82,14 @@ def test_every_state_of_the_rules_has_its_words(searcher):
     assert failed.failed
     assert rules(searcher) == "excerpts of 2024-03-08 only"
     assert rules(searcher, "2009-10-01") == "excerpts of 2009-10-01 only"
-    assert rules(Loaded) == "whole release of 2025-07-04"
+    assert rules(Loaded) == "full release of 2025-07-04"
 
 
 def test_newer_rules_are_named_only_where_they_are_newer(searcher):
-    newer = ". Newer rules of 2025-07-04 are out: get them in the tab Rules"
+    newer = ". Newer rules (2025-07-04) are available: get them in the Rules tab"
     assert rules(searcher, offered="2025-07-04") == f"excerpts of 2024-03-08 only{newer}"
     assert rules(searcher, offered="2024-03-08") == "excerpts of 2024-03-08 only"
-    assert rules(Loaded, offered="2025-07-04") == "whole release of 2025-07-04"
+    assert rules(Loaded, offered="2025-07-04") == "full release of 2025-07-04"
 
 
 def test_rules_that_were_found_but_not_fetched_are_known_once_someone_asked(service, publisher):
@@ -98,7 +98,7 @@ def test_rules_that_were_found_but_not_fetched_are_known_once_someone_asked(serv
     assert publisher.asked == []
     with pytest.raises(SticklerError):
         service.get_latest(lambda step: None, lambda done, total: None)
-    assert "Newer rules of 2025-07-04 are out" in service.rules_state().message
+    assert "Newer rules (2025-07-04) are available" in service.rules_state().message
 
 
 def test_a_download_is_told_as_it_runs_and_then_forgotten(searcher, monkeypatch):
@@ -168,4 +168,4 @@ def test_a_model_that_is_not_of_the_catalogue_is_not_looked_for_on_the_disk(monk
         raise AssertionError(name)
 
     monkeypatch.setattr(catalog, "find", find)
-    assert model(None, name="/etc") == "not loaded yet, the next question starts that"
+    assert model(None, name="/etc") == "not loaded yet; your next question will start it"

@@ -143,7 +143,7 @@ def test_an_answer_that_was_stopped_is_not_kept(searcher):
 def test_an_answer_whose_model_failed_or_is_not_there_is_not_kept(searcher):
     ask(speaking(searcher, FailingModel("Yes.")))
     default = Assistant(Settings(), Resources(searcher=searcher))
-    assert "not on this machine" in ask(default).reason
+    assert "has not been downloaded yet" in ask(default).reason
     assert ask(default, "how many cards does a deck need?").abstained
     assert not place().exists()
 

@@ -115,7 +115,7 @@ def test_a_journal_made_with_something_else_is_not_resumed(path, name, called):
 
 def test_a_file_that_is_no_journal_is_left_alone(path):
     path.write_text("my notes\n")
-    with pytest.raises(SticklerError, match="is no journal"):
+    with pytest.raises(SticklerError, match="is not a journal"):
         Journal(path, MADE_WITH)
     assert path.read_text() == "my notes\n"
 

@@ -83,8 +83,8 @@ def test_another_model_computes_its_own_vectors(book):
 @pytest.mark.parametrize(
     ("section", "sentence"),
     [
-        ("103", "It is nearer to section 103, which is not loaded."),
-        ("701", "It is nearer to parts of section 701, which are not loaded."),
+        ("103", "It seems to be about section 103, which is not loaded."),
+        ("701", "It seems to be about parts of section 701, which are not loaded."),
     ],
 )
 def test_a_refusal_says_what_is_missing(book, section, sentence):

@@ -38,7 +38,7 @@ OUTPUTS = {
 
 
 class Record(NamedTuple):
-    """What a reader found: the cells by column, and where; no cells and no error: an empty line."""
+    """What a reader found: cells by column, and where; without cells or error, an empty line."""
 
     place: str
     cells: dict[str, Any]
@@ -58,7 +58,7 @@ Reader = Callable[[Path, str | None], Iterator[Record]]  # a file, the column th
 
 
 def reader(format: str) -> Reader:
-    """The reader of a format; what it needs is loaded with it."""
+    """The reader of a format; its dependencies are imported on demand."""
     from qa.batch.tables import columnar, delimited, objects
 
     readers: dict[str, Reader] = {
@@ -74,18 +74,18 @@ def reader(format: str) -> Reader:
 
 
 def input_format(name: str, chosen: str | None) -> str | None:
-    """The format that was chosen or that a name's ending says; None for standard input."""
+    """The chosen format, or the one implied by the file name; None for standard input."""
     if chosen is not None:
         if chosen not in INPUTS.values():
             known = ", ".join(dict.fromkeys(INPUTS.values()))
-            raise SticklerError(f"There is no format '{chosen}': choose of {known}.")
+            raise SticklerError(f"There is no format '{chosen}': choose one of {known}.")
         return chosen
     if name == "-":
         return None
     ending = Path(name).suffix.lower()
     if ending not in INPUTS:
         raise SticklerError(
-            f"The ending of {name} says no format that questions are read from",
+            f"Questions cannot be read from {name}: its ending is not a known format",
             f"rename it to end in {_either(INPUTS)}",
             Remedy(Action.CHOOSE_FORMAT),
         )
@@ -96,18 +96,17 @@ def output_format(path: Path) -> str:
     ending = path.suffix.lower()
     if ending not in OUTPUTS:
         raise SticklerError(
-            f"The ending of {path} says no format that answers are written in: "
-            f"let it end in {_either(OUTPUTS)}."
+            f"Answers cannot be written to {path}: choose a name that ends in {_either(OUTPUTS)}."
         )
     return OUTPUTS[ending]
 
 
 def names(header: list[Any], source: Path) -> list[str]:
-    """A header's names: none empty, none twice."""
+    """A header's column names, made non-empty and unique."""
     if len(header) > MOST_COLUMNS:
         raise SticklerError(
             f"{source} has {len(header)} columns, more than the {MOST_COLUMNS} of a spreadsheet: "
-            "leave out those that are not needed."
+            "remove those that are not needed."
         )
     found: dict[str, None] = {}
     for place, cell in enumerate(header, 1):

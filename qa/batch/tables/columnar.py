@@ -10,7 +10,7 @@ from qa.batch.tables import Record, names, unreadable
 from qa.batch.tables.columns import headerless
 
 _BATCH = 1000  # rows
-_MOST_UNPACKED = 2_000_000_000  # bytes; a spreadsheet holds its texts in memory, a bomb would too
+_MOST_UNPACKED = 2_000_000_000  # bytes; a sheet's texts are held in memory: no zip bombs
 
 
 def parquet(path: Path, column: str | None = None) -> Iterator[Record]:
@@ -42,18 +42,18 @@ def excel(path: Path, column: str | None = None) -> Iterator[Record]:
 
     import openpyxl
 
-    warnings.filterwarnings("ignore", module="openpyxl")  # about looks, which do not matter here
+    warnings.filterwarnings("ignore", module="openpyxl")  # about formatting, irrelevant here
     try:
         with zipfile.ZipFile(path) as packed:
             size = sum(part.file_size for part in packed.infolist())
         if size > _MOST_UNPACKED:
             raise SticklerError(
-                f"{path} unpacks to {size // 1_000_000} MB: save the sheet as CSV and give that."
+                f"{path} unpacks to {size // 1_000_000} MB: save the sheet as CSV and use that."
             )
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         try:
             if not book.worksheets:
-                raise SticklerError(f"{path} has no sheet with cells: give one with questions.")
+                raise SticklerError(f"{path} has no sheet with cells: choose another file.")
             sheet = book.worksheets[0]
             sheet.reset_dimensions()  # what a file says of its own size need not be true
             yield from _sheet(path, sheet.iter_rows(values_only=True), column)
@@ -78,7 +78,7 @@ def _sheet(path: Path, rows: Iterator[tuple[Any, ...]], column: str | None) -> I
             header = ["question"]
             yield Record(f"row {number}", {"question": cells[0]})
         elif last > len(header):
-            problem = f"Row {number} has cells beyond the {len(header)} columns that row 1 names."
+            problem = f"Row {number} has cells beyond the {len(header)} columns of the header."
             yield Record(f"row {number}", dict(zip(header, cells, strict=False)), problem)
         else:
             cells += [None] * (len(header) - len(cells))

@@ -1,4 +1,4 @@
-"""Which column holds the question, and what a record becomes: a row."""
+"""Finds the column with the questions and turns records into rows."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ _SHOWN = 20  # columns that a sentence names
 
 
 class Finder:
-    """Makes rows of records; the question's column is settled by the first record that has one."""
+    """Turns records into rows; the first record with a question determines its column."""
 
     def __init__(self, wanted: str | None = None) -> None:
         self.wanted = wanted
@@ -55,7 +55,7 @@ class Finder:
 
 
 def known(columns: Iterable[str], wanted: str | None = None) -> str | None:
-    """The column that was named, or else one whose name says that it holds a question."""
+    """The named column, or one whose name suggests that it contains questions."""
     by_name = {name.strip().casefold(): name for name in reversed(list(columns))}
     for name in [wanted.strip().casefold()] if wanted else QUESTION:
         if name in by_name:
@@ -64,7 +64,7 @@ def known(columns: Iterable[str], wanted: str | None = None) -> str | None:
 
 
 def headerless(first: Sequence[Any], wanted: str | None) -> bool:
-    """True where the first row is a question itself: a bare list that was saved as a table."""
+    """True if the first row is itself a question: a plain list that was saved as a table."""
     if wanted or len(first) != 1 or known([str(first[0])]):
         return False
     text = str(first[0]).strip()
@@ -80,7 +80,7 @@ def listed(columns: Iterable[str]) -> str:
 
 
 def clashing(carried: Sequence[str], own: Iterable[str]) -> dict[str, str]:
-    """The names that carried columns are written under: 'text' is 'input_text' beside our own."""
+    """The output names of carried columns: 'text' becomes 'input_text' if we have such a field."""
     taken = set(own)
     written = {}
     for name in carried:

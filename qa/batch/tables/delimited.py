@@ -11,7 +11,7 @@ from qa.batch.tables.columns import headerless, known
 from qa.batch.tables.encoding import lines, not_text, opened, too_long
 
 DELIMITERS = ",;\t|"
-_END = "\0end of the table\0"  # a last line of our own: it shows whether a quote is still open
+_END = "\0end of the table\0"  # appended as a last line, to detect an unclosed quote
 
 csv.field_size_limit(LONGEST)  # else a cell of 131,073 characters breaks its row
 
@@ -27,7 +27,7 @@ def text(path: Path, column: str | None = None) -> Iterator[Record]:
 
 
 def csv_rows(path: Path, column: str | None = None) -> Iterator[Record]:
-    """A table whose first line names its columns; cells are parted by , ; | or tabulators."""
+    """A table whose first line names its columns; cells are separated by , ; | or tabs."""
     return _table(path, column, DELIMITERS)
 
 
@@ -66,16 +66,16 @@ def _records(
         except csv.Error as error:
             if not header:
                 raise unreadable(path, "CSV", error) from None
-            yield Record(place, {}, f"The row at line {line} cannot be read ({error}): mend it.")
+            yield Record(place, {}, f"The row at line {line} cannot be read ({error}): correct it.")
             continue
         if found == [_END]:
             return
         problem = too_long(line) if feed.cut else None
         if found and found[-1].endswith(_END):
-            problem = f"The quote that is opened in the row at line {line} never ends: close it."
+            problem = f"A quotation mark in the row at line {line} is never closed: close it."
             found[-1] = found[-1].removesuffix(_END)
             if not header:
-                raise unreadable(path, "CSV", "a quote in its first line never ends")
+                raise unreadable(path, "CSV", "a quotation mark in its first line is never closed")
             yield Record(place, dict(zip(header, found, strict=False)), problem)
             return
         if not header:
@@ -88,14 +88,14 @@ def _records(
             continue
         if len(found) != len(header) and not problem:
             problem = (
-                f"The row at line {line} has {len(found)} cells where the header names "
-                f"{len(header)}: quote a cell that holds a delimiter."
+                f"The row at line {line} has {len(found)} cells but the header has "
+                f"{len(header)}: put cells that contain a delimiter in quotation marks."
             )
         yield Record(place, dict(zip(header, found, strict=False)), problem)
 
 
 class _Feed:
-    """The lines of a table for csv.reader, and whether one was cut off since that was reset."""
+    """The lines of a table for csv.reader; `cut` is set if one was cut off since it was reset."""
 
     def __init__(self, file: IO[str]) -> None:
         self._lines = lines(file)
@@ -118,7 +118,7 @@ class _Feed:
 
 
 def choose(header: str, delimiters: str, column: str | None = None) -> str:
-    """The delimiter by which a header names the question, else the one that parts it most."""
+    """The delimiter that yields a question column, otherwise the one that yields most columns."""
     naming = [mark for mark in delimiters if known(cells(header, mark), column)]
     return naming[0] if naming else max(delimiters, key=lambda mark: len(cells(header, mark)))
 

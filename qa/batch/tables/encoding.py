@@ -1,7 +1,7 @@
 """Text files in the encodings that people save them in, read line by line.
 
-UTF-8 and UTF-16 with or without a mark, UTF-32 with one. What is not valid UTF-8 is read as
-Windows-1252, byte by byte: so one odd line does not spoil a file.
+UTF-8 and UTF-16 with or without a byte order mark, UTF-32 with one. Bytes that are not valid UTF-8
+are read as Windows-1252, so that one odd line does not spoil a file.
 """
 
 import codecs
@@ -13,7 +13,7 @@ from index.errors import Action, Remedy, SticklerError
 from index.parsers import MARKS
 from qa.batch.tables import LONGEST
 
-_HEAD = 1 << 16  # bytes by which a file is judged
+_HEAD = 1 << 16  # bytes from which the encoding is guessed
 _BINARY = 0.3  # share of control characters
 
 
@@ -30,7 +30,7 @@ codecs.register_error("windows-1252", _as_windows)
 
 
 def opened(path: Path, newline: str | None = None) -> IO[str]:
-    """A text file, open; SticklerError where it is no text."""
+    """An open text file; raises SticklerError if it is not text."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
     encoding = _encoding(head)
@@ -45,7 +45,7 @@ def opened(path: Path, newline: str | None = None) -> IO[str]:
 
 
 def lines(file: IO[str]) -> Iterator[tuple[str, bool]]:
-    """The lines of a file, and of each whether it was too long and cut off."""
+    """The lines of a file, each with whether it was too long and cut off."""
     while line := file.readline(LONGEST):
         cut = len(line) == LONGEST and line[-1] not in "\r\n"
         if cut:

@@ -1,9 +1,8 @@
-"""What is written of a result: the whole answer, or the fields that were chosen.
+"""What is written for a result: the whole answer, or selected fields.
 
-JSON holds the answer as `stickler ask --json` prints it, with the row's own id, and the columns
-that came with the question under `input`; a row that failed has id, question, `error` and `input`.
-A table has the fields of DEFAULT and then those columns, 'text' as 'input_text' where a name is
-taken.
+JSON has the answer as `stickler ask --json` prints it, with the row's own id, and the other input
+columns under `input`; a row that failed has id, question, `error` and `input`. A table has the
+fields of DEFAULT followed by those columns; 'text' becomes 'input_text' if a name is taken.
 """
 
 import base64
@@ -35,7 +34,7 @@ DEFAULT = (
     ),
     *("edition", "model", "error"),
 )
-# Every field of an answer, and what it is in a table that has types.
+# Every field of an answer, with its type in a typed table.
 OWN = {
     "version": "int",
     "id": "text",
@@ -89,7 +88,7 @@ class Column(NamedTuple):
 
 
 def columns(wanted: str | None, carried: Sequence[str], every: bool) -> list[Column] | None:
-    """The columns to write; None for whole answers, where nothing was chosen and not `every`."""
+    """The columns to write; None means whole answers, if none are selected and not `every`."""
     own = {name: Column(name, name) for name in OWN}
     renamed = clashing(carried, own)
     others = {new: Column(new, old, carried=True) for old, new in renamed.items()}
@@ -103,9 +102,9 @@ def columns(wanted: str | None, carried: Sequence[str], every: bool) -> list[Col
             found[name] = column
         else:
             known = ", ".join([*own, "input", *list(others)[:20]])
-            raise SticklerError(f"There is no field '{name}': choose of {known}.")
+            raise SticklerError(f"There is no field '{name}': choose from {known}.")
     if not found:
-        raise SticklerError("No field was chosen", Remedy(Action.CHOOSE_FIELDS))
+        raise SticklerError("No fields were selected", Remedy(Action.CHOOSE_FIELDS))
     return list(found.values())
 
 
@@ -145,7 +144,7 @@ def plain(found: Any) -> Any:
 
 
 def line(found: Any) -> str:
-    """JSON on one line; half a surrogate, which UTF-8 cannot write, stays an escape."""
+    """JSON on one line; a lone surrogate, which UTF-8 cannot encode, stays escaped."""
     try:
         text = json.dumps(found, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError):  # a date, a NaN: rare enough to be looked for only then
@@ -174,7 +173,7 @@ _JOINED = (
 
 
 def kinds(chosen: Iterable[Column], carried: dict[str, set[str]]) -> dict[str, str]:
-    """The kind of each column where a table has types: text wherever values differ in kind."""
+    """The type of each column in a typed table; text if its values have different types."""
     found = {}
     for column in chosen:
         those = carried.get(column.key, set()) if column.carried else {OWN[column.key]}

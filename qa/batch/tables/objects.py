@@ -1,4 +1,4 @@
-"""JSON lines and JSON arrays: one object, or one bare question, a row."""
+"""JSON Lines and JSON arrays: one object, or one plain question, per row."""
 
 import json
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def json_lines(path: Path, column: str | None = None) -> Iterator[Record]:
 
 
 def json_array(path: Path, column: str | None = None) -> Iterator[Record]:
-    """The items of an array; a file that is none is read as JSON lines."""
+    """The items of an array; a file that is not an array is read as JSON Lines."""
     with opened(path) as file:
         try:
             items = _Items(path, file)
@@ -46,7 +46,7 @@ def _line(number: int, line: str, cut: bool) -> Record:
         value = _decoder.decode(line)
     except (ValueError, RecursionError) as error:
         why = error.msg if isinstance(error, json.JSONDecodeError) else type(error).__name__
-        return Record(place, {}, f"Line {number} is not valid JSON ({why}): mend it.")
+        return Record(place, {}, f"Line {number} is not valid JSON ({why}): correct it.")
     return _record(place, value)
 
 
@@ -90,7 +90,7 @@ class _Items:
             why = "it breaks off"
             try:
                 value, end = _decoder.raw_decode(self._text, self._at)
-                # A number may go on behind what was read so far.
+                # A number may continue beyond what has been read so far.
                 if end < len(self._text) or not self._more():
                     self._at = end
                     return value
@@ -102,7 +102,7 @@ class _Items:
                 raise self._broken(type(error).__name__) from None
 
     def _next(self) -> str:
-        """The next character that is no space, not consumed; '' at the end."""
+        """The next non-space character, without consuming it; '' at the end."""
         while True:
             while self._at < len(self._text) and self._text[self._at].isspace():
                 self._at += 1
@@ -112,7 +112,7 @@ class _Items:
                 return ""
 
     def _more(self) -> bool:
-        """Read on, as much again as there is: a long value is then decoded a few times only."""
+        """Read as much again as is buffered, so that a long value is decoded only a few times."""
         rest = self._text[self._at :]
         piece = self._file.read(max(_CHUNK, len(rest)))
         self._text, self._at = rest + piece, 0
@@ -120,6 +120,6 @@ class _Items:
 
     def _broken(self, why: str) -> SticklerError:
         return SticklerError(
-            f"{self._path} is no valid JSON array at item {max(self._number, 1)} ({why}): mend it, "
-            "or give one object a line."
+            f"{self._path} is not a valid JSON array at item {max(self._number, 1)} ({why}): "
+            "correct it, or put one object on each line."
         )

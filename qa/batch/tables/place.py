@@ -1,4 +1,4 @@
-"""Where answers go: a file that appears whole or not at all, and what lies beside it meanwhile."""
+"""Output paths: a file that appears complete or not at all, and the working files beside it."""
 
 import contextlib
 import os
@@ -23,9 +23,9 @@ class Places:
         """Refuse an output that cannot be written, or that is the input by any name."""
         out = self.out
         if out.is_dir() or (out.exists() and not out.is_file()):
-            raise SticklerError(f"{out} is no file: name a file for the answers.")
+            raise SticklerError(f"{out} is not a file: name a file for the answers.")
         if not out.parent.is_dir():
-            raise SticklerError(f"There is no folder {out.parent}: make it, or name another.")
+            raise SticklerError(f"There is no folder {out.parent}: create it, or name another.")
         for own in (out, self.journal, self.part, self.copy):
             if own.exists() and _is_source(own, source):
                 raise SticklerError(
@@ -34,7 +34,7 @@ class Places:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """One run at a time for an output; a copy of the input does not outlast it."""
+        """Allow one run at a time for an output; a copy of the input is deleted at the end."""
         import filelock
 
         path = self.out.with_name(f".{self.out.name}.lock")
@@ -48,7 +48,7 @@ class Places:
         except OSError as error:
             raise SticklerError(
                 f"Could not write beside {self.out} ({error.strerror or error}): name an output "
-                "in a folder that can be written."
+                "in a writable folder."
             ) from None
         try:
             yield
@@ -68,15 +68,15 @@ class Places:
             return cut or 0
         except OSError as error:
             raise SticklerError(
-                f"Could not write {self.out} ({error.strerror or error}): make room there, then "
-                "run the same command again; the answers are kept."
+                f"Could not write {self.out} ({error.strerror or error}): free some disk space, "
+                "then run the same command again; the answers are kept."
             ) from error
         finally:
             self.part.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a new name in a folder outlive a power cut, where the system can."""
+    """Make a new file name survive a power failure, if the system supports it."""
     with contextlib.suppress(OSError):  # Windows opens no folder
         handle = os.open(folder, os.O_RDONLY)
         try:

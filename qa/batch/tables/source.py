@@ -1,6 +1,6 @@
-"""A file of questions, or standard input: found, recognised, counted, and read as often as needed.
+"""A file of questions, or standard input: opened, recognised, counted, and read repeatedly.
 
-Standard input is copied to a file first: it is read twice, once to ask and once to write answers.
+Standard input is copied to a file first, because the input is read several times.
 """
 
 import hashlib
@@ -60,7 +60,7 @@ class Source:
             return hashlib.file_digest(file, "sha256").hexdigest()[:32]
 
     def state(self) -> tuple[int, int, int]:
-        """Changes where the file does."""
+        """Changes whenever the file does."""
         try:
             found = self.path.stat()
         except OSError as error:
@@ -68,7 +68,7 @@ class Source:
         return found.st_ino, found.st_size, found.st_mtime_ns
 
     def survey(self) -> Survey:
-        """Count the rows and gather the columns; what is wrong with the whole file is said here."""
+        """Count the rows and collect the columns; raises an error if the file is unusable."""
         count = empty = 0
         columns: dict[str, set[str]] = {}
         for row in self.rows():
@@ -84,7 +84,7 @@ class Source:
                         columns.setdefault(name, set())
         if not count:
             also = f", only {empty} empty lines" if empty else ""
-            raise SticklerError(f"{self.name} holds no questions{also}: write at least one.")
+            raise SticklerError(f"{self.name} contains no questions{also}: add at least one.")
         if self._finder.column is None and self._finder.seen:
             what = f"no column '{self.column}'" if self.column else "no column with questions"
             raise SticklerError(
@@ -97,7 +97,7 @@ class Source:
 def open_source(
     name: str, format: str | None, column: str | None, limit: int | None, copy: Path
 ) -> Source:
-    """The source of a name; `copy` is where standard input, or a pipe, is kept meanwhile."""
+    """Open a source; `copy` is where standard input, or a pipe, is stored temporarily."""
     chosen = input_format(name, format) if name == "-" or format else None
     if name == "-":
         if sys.stdin.isatty():
@@ -113,7 +113,7 @@ def open_source(
                     _copied(file, copy)
                     path = copy
                 elif not stat.S_ISREG(mode):
-                    raise SticklerError(f"{name} is no file: name a file of questions.")
+                    raise SticklerError(f"{name} is not a file: name a file of questions.")
         except (OSError, ValueError, RuntimeError) as error:
             raise _unopened(name, error) from None
         if path != copy:
@@ -122,7 +122,7 @@ def open_source(
 
 
 def recognise(path: Path, column: str | None) -> str:
-    """The format of what came without a name: JSON, CSV or TSV by its first line, else text."""
+    """Guess the format of unnamed input: JSON, CSV or TSV from its first line, otherwise text."""
     with opened(path) as file:
         first = next((line for line, _ in lines(file) if line.strip()), "").strip()
     if first.startswith("{"):
@@ -135,7 +135,7 @@ def recognise(path: Path, column: str | None) -> str:
         return "json"
     mark = delimited.choose(first, delimited.DELIMITERS, column)
     cells = delimited.cells(first, mark)
-    # A list may begin with "Text, can I ...?": names of columns do not ask.
+    # A list may begin with "Text, can I ...?", but column names are not questions.
     if known(cells, column) is None or any(cell.strip().endswith("?") for cell in cells):
         return "text"
     return "tsv" if mark == "\t" else "csv"
@@ -150,14 +150,14 @@ def _copied(stream: IO[bytes], copy: Path) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         raise SticklerError(
-            f"Could not keep the input in {copy} ({error.strerror or error}): make room there."
+            f"Could not store the input in {copy} ({error.strerror or error}): free disk space."
         ) from None
 
 
 def _unopened(name: str, error: Exception) -> SticklerError:
     return SticklerError(
         f"Could not read {name} ({getattr(error, 'strerror', None) or error}): "
-        "name a file of questions that you can open."
+        "name a file of questions that you can read."
     )
 
 

@@ -12,12 +12,12 @@ from qa import compose
 from qa.batch.tables import MOST_COLUMNS
 from qa.batch.tables.fields import Column, Result, flat, kinds, line, plain, value, written
 
-_GROUP = 4_000  # rows of a Parquet file that lie together
+_GROUP = 4_000  # rows of a Parquet row group
 _GROUP_CHARACTERS = 1 << 24
 CELL = 32_767  # characters that a cell of a spreadsheet holds, in units of UTF-16
-CUT = " … [cut off: a spreadsheet's cell holds no more]"  # the end of a cell that was longer
+CUT = " … [cut off: too long for a spreadsheet cell]"  # the end of a cell that was longer
 _SHEET = 1_048_576  # rows of a spreadsheet, its header among them
-_FORMULA = tuple("=+-@\t\r\n")  # what a spreadsheet would run, or strip to find what it would run
+_FORMULA = tuple("=+-@\t\r\n")  # what a spreadsheet may take for a formula
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # in XML
 
@@ -72,7 +72,7 @@ def _cell(found: Any) -> str:
 
 
 def guarded(text: str) -> str:
-    """A cell that a spreadsheet shows and does not run; a mere number such as -5 stays one."""
+    """A cell that a spreadsheet shows and does not evaluate; a number like -5 stays one."""
     return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
@@ -125,7 +125,7 @@ def excel(path: Path, results: Results, layout: Layout) -> int:
 
 
 def fitting(text: str) -> str:
-    """Text as far as a cell of a spreadsheet holds it; where that is not all, its end says so."""
+    """Text cut to the size of a spreadsheet cell; if it was cut, its end says so."""
     units = text.encode("utf-16-le")
     if len(units) <= 2 * CELL:
         return text
@@ -206,7 +206,7 @@ def _text(found: Any) -> str | None:
 
 
 def _escaped(text: str) -> str:
-    """Text that Markdown shows as it is: no marks, no HTML, and '702. ' at its head no list."""
+    """Text that Markdown shows verbatim: no markup, no HTML, and no list if it starts '702. '."""
     clean = re.sub(r"([\\`*_{}\[\]<>#|~!])", r"\\\1", text.encode(errors="replace").decode())
     return re.sub(r"^(\s*)([-+]|\d+[.)])(?=\s)", lambda m: f"{m[1]}{m[2][:-1]}\\{m[2][-1]}", clean)
 
@@ -224,7 +224,7 @@ WHOLE = {"jsonl", "json", "markdown"}  # formats that hold a whole answer where 
 
 
 def check_size(format: str, rows: int, columns: int) -> None:
-    """Say before the work, not after it, that a table cannot hold its result."""
+    """Raise an error before any work is done if the output format cannot hold the result."""
     if format not in WHOLE and columns > MOST_COLUMNS:
         raise SticklerError(
             f"The answers would have more than {MOST_COLUMNS} columns",
@@ -233,5 +233,5 @@ def check_size(format: str, rows: int, columns: int) -> None:
         )
     if format == "xlsx" and rows >= _SHEET:
         raise SticklerError(
-            f"A spreadsheet holds {_SHEET - 1} answers and there would be {rows}: write .csv."
+            f"A spreadsheet holds {_SHEET - 1} answers but there would be {rows}: write .csv."
         )

@@ -33,10 +33,10 @@ def test_every_row_gives_one_row_in_order_also_where_it_failed(work, tmp_path):
         "'bad two?' cannot be answered.",
         "The question is empty: ask something.",
         "The question has 5000 characters: ask in at most 4000.",
-        "The question holds a NUL character: take it out.",
-        "The question holds half a character (a lone surrogate): take it out.",
+        "The question contains a NUL character: remove it.",
+        "The question contains half a character (a lone surrogate): remove it.",
         None,
-        "Line 8 is not valid JSON (Expecting property name enclosed in double quotes): mend it.",
+        "Line 8 is not valid JSON (Expecting property name enclosed in double quotes): correct it.",
         "What is at line 10 is neither an object nor a question in quotes.",
     ]
     assert (counts.answered, counts.abstained, counts.failed, counts.empty) == (1, 1, 7, 1)
@@ -98,9 +98,9 @@ def test_an_output_that_cannot_be_is_refused_before_anything_is_asked(work, five
     (tmp_path / "folder.csv").mkdir()
     assistant = FakeAssistant()
     for name, sentence in [
-        ("out.doc", "says no format"),
-        ("out", "says no format"),
-        ("folder.csv", "is no file"),
+        ("out.doc", "cannot be written to .*out.doc: choose a name that ends in"),
+        ("out", "cannot be written to .*out: choose a name that ends in"),
+        ("folder.csv", "is not a file"),
         ("nowhere/out.csv", "There is no folder"),
     ]:
         with pytest.raises(SticklerError, match=sentence):

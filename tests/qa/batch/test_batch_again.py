@@ -23,7 +23,7 @@ def test_interrupted_it_goes_on_and_asks_nothing_twice(work, five, tmp_path):
     second = FakeAssistant()
     counts, notes, out = work(second, five)
     assert second.heard == ["five?"]
-    assert notes == ["Going on: 4 answers are there from the run before."]
+    assert notes == ["Resuming: 4 answers are left from an earlier run."]
     assert [row["text"] for row in rows_of(out)] == [
         *("To one?", "To two?", "To three?", "To four?", "To five?"),
     ]
@@ -112,14 +112,14 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_line_loses_one_chunk(tmp_path):
 
     told, heard = go(9_999)
     assert "File too large" in told
-    assert "what was answered so far is kept" in told
+    assert "the answers so far are kept" in told
     assert not out.exists()
     journal = tmp_path / ".out.jsonl.journal"
     assert journal.stat().st_size == 9_999
     assert not journal.read_bytes().endswith(b"\n")
     whole = journal.read_bytes().count(b"\n") - 1
     note, rest = go(0)
-    assert note == f"Going on: {whole} answers are there from the run before."
+    assert note == f"Resuming: {whole} answers are left from an earlier run."
     assert int(rest) == 100 - whole
     assert int(heard) - whole <= 7
     assert [row["text"] for row in rows_of(out)] == [f"To question {n}?" for n in range(100)]

@@ -61,8 +61,8 @@ def test_the_command_says_at_its_end_what_was_cut(
     code, _, err = stickler(*command, out)
     assert code == 0
     assert err.splitlines()[-1] == (
-        "1 cell is longer than a spreadsheet holds, cut off and marked so: write .csv or .jsonl "
-        "to have it all."
+        "1 cell is too long for a spreadsheet and marked as cut off: write .csv or .jsonl "
+        "to keep everything."
     )
     _, _, err = stickler(*command, out.replace(".xlsx", ".csv"))
     assert "cell" not in err

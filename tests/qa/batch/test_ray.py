@@ -254,5 +254,5 @@ def test_without_ray_one_sentence_says_what_to_install(monkeypatch):
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "no such host:6379", "junk"])
 def test_a_cluster_that_is_not_there_is_told_at_once(address):
     pytest.importorskip("ray", reason="ray is not installed")
-    with pytest.raises(SticklerError, match="No Ray cluster could be had at"):
+    with pytest.raises(SticklerError, match="No Ray cluster is available at"):
         RayEngine(SETTINGS, address).made_with()

@@ -112,19 +112,19 @@ def test_a_row_with_the_wrong_number_of_cells_fails_by_its_line(read):
     rows = read("a.csv", 'question,a\n"two\nlines?",1\nIf I attack, may I, too?,1\nshort?\n')
     assert [row.error for row in rows] == [
         None,
-        "The row at line 4 has 4 cells where the header names 2: "
-        "quote a cell that holds a delimiter.",
-        "The row at line 5 has 1 cells where the header names 2: "
-        "quote a cell that holds a delimiter.",
+        "The row at line 4 has 4 cells but the header has 2: "
+        "put cells that contain a delimiter in quotation marks.",
+        "The row at line 5 has 1 cells but the header has 2: "
+        "put cells that contain a delimiter in quotation marks.",
     ]
 
 
 def test_a_quote_that_never_ends_fails_its_row_only(read):
     rows = read("a.csv", 'question,a\nfirst?,1\n"open?,2\nswallowed?,3')
     assert (rows[0].question, rows[0].error) == ("first?", None)
-    assert "row at line 3 never ends" in rows[1].error
+    assert "row at line 3 is never closed" in rows[1].error
     assert len(rows) == 2
-    with pytest.raises(SticklerError, match="first line never ends"):
+    with pytest.raises(SticklerError, match="first line is never closed"):
         read("b.csv", '"question,a\nb,c\n')
 
 
@@ -135,7 +135,7 @@ def test_json_lines_hold_objects_or_bare_questions_and_a_broken_one_fails_by_its
     assert rows[1] is None
     assert rows[2].question == "two?"
     assert [row.error for row in rows[3:]] == [
-        "Line 4 is not valid JSON (Expecting value): mend it.",
+        "Line 4 is not valid JSON (Expecting value): correct it.",
         "What is at line 5 is neither an object nor a question in quotes.",
         "The object at line 6 is empty.",
         "There is no question at line 7, only the columns 'n'.",
@@ -163,7 +163,7 @@ def test_a_json_array_is_read_item_by_item(read, monkeypatch):
     "text", ['["a?" "b?"]', '["a?"', '["a?", ]', '["a?"] x', '["a?", {"b": }]', "[1e]"]
 )
 def test_a_broken_json_array_is_refused_before_anything_is_asked(text, read):
-    with pytest.raises(SticklerError, match="no valid JSON array at item"):
+    with pytest.raises(SticklerError, match="not a valid JSON array at item"):
         read("a.json", text)
 
 
@@ -194,7 +194,7 @@ def test_the_first_sheet_of_an_excel_file_is_read(read, tmp_path):
     rows = read("a.xlsx", None)
     assert rows[:2] == [Row("1", "why?", {"n": 3}), None]
     assert (rows[2].id, rows[2].question) == ("x", "702")
-    assert rows[2].error == "Row 4 has cells beyond the 3 columns that row 1 names."
+    assert rows[2].error == "Row 4 has cells beyond the 3 columns of the header."
 
 
 def test_the_limit_counts_questions_not_empty_lines(read):

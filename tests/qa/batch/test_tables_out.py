@@ -101,9 +101,9 @@ def test_fields_are_chosen_by_name(write):
         "id,hits,timings,n,m",
         '1,702.9b; 702.2,"{""total_ms"": 1.0}",1,[2]',
     ]
-    with pytest.raises(SticklerError, match="There is no field 'nope': choose of version, id"):
+    with pytest.raises(SticklerError, match="There is no field 'nope': choose from version, id"):
         write("csv", results, "id,nope")
-    with pytest.raises(SticklerError, match="No field was chosen"):
+    with pytest.raises(SticklerError, match="No fields were selected"):
         write("csv", results, " , ")
 
 

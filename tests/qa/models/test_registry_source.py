@@ -116,7 +116,7 @@ def test_a_stop_ends_pip(wheels, home):
     stop = threading.Event()
     threading.Timer(0.3, stop.set).start()
     started = time.monotonic()
-    with pytest.raises(Stopped, match="start it again, and it resumes"):
+    with pytest.raises(Stopped, match="start it again to resume"):
         from_registry(stop=stop)
     assert time.monotonic() - started < 3
     assert not model_files.pip_folder(FILE).exists()

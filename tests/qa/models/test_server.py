@@ -63,9 +63,11 @@ def test_a_real_server_stops_computing(real, falls_idle):
 
 def test_a_real_server_wants_its_key(real, monkeypatch):
     monkeypatch.delenv(server.KEY)
-    assert failure(real.address) == f"The server at {real.address} wants a key: set {server.KEY}."
+    assert (
+        failure(real.address) == f"The server at {real.address} requires a key: set {server.KEY}."
+    )
     monkeypatch.setenv(server.KEY, "wrong-key")
-    assert failure(real.address).endswith(f"refuses the key in {server.KEY}: set another.")
+    assert failure(real.address).endswith(f"rejects the key in {server.KEY}: set another.")
 
 
 def test_a_request_says_what_is_wanted(fake, monkeypatch):

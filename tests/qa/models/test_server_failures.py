@@ -38,13 +38,13 @@ def test_a_server_that_is_not_running_is_told():
 def test_an_unknown_model_is_told_with_what_there_is(fake):
     one = fake(reply({"error": "model 'small' not found"}, 404), MODELS)
     assert failure(one.address) == (
-        f"The server at {one.address} knows no model 'small': choose of a, b, c, d, e or 2 more."
+        f"The server at {one.address} has no model 'small': choose one of a, b, c, d, e or 2 more."
     )
 
 
 def test_a_wrong_path_is_told(fake):
     one = fake(reply(b"nothing", 404), reply(b"nothing", 404))
-    assert "has no /chat/completions: check the address, which mostly" in failure(one.address)
+    assert "has no /chat/completions: check the address, which usually" in failure(one.address)
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,14 @@ def cut_in_chunks(handler):
     handler.close_connection = True
 
 
-@pytest.mark.parametrize("cut", [events("Excess "), cut_in_chunks])
-def test_what_came_before_a_break_is_given(fake, cut):
+@pytest.mark.parametrize(
+    ("cut", "told"), [(events("Excess "), "stopped"), (cut_in_chunks, "broke off")]
+)
+def test_what_came_before_a_break_is_given(fake, cut, told):
     one = fake(cut, FINE)
     pieces = ServerModel(f"small@{one.address}").stream(ASK, threading.Event())
     assert next(pieces) == "Excess "
-    with pytest.raises(SticklerError, match="broke off in the middle of its answer"):
+    with pytest.raises(SticklerError, match=f"{told} in the middle of its answer"):
         next(pieces)
     assert len(one.requests) == 1
 
@@ -94,7 +96,7 @@ def test_what_came_before_a_break_is_given(fake, cut):
 def test_a_silent_server_is_given_up(fake, monkeypatch, mute):
     monkeypatch.setattr(server, "PIECE_SECONDS", 0.3)
     one = fake(mute, FINE)
-    assert "said nothing for 0.3 seconds: ask again" in failure(one.address)
+    assert "sent nothing for 0.3 seconds: ask again" in failure(one.address)
     assert len(one.requests) == 1
 
 
@@ -102,7 +104,7 @@ def test_a_redirect_is_not_followed(fake, monkeypatch):
     monkeypatch.setenv(server.KEY, "secret")
     other = fake(FINE)
     one = fake(reply(b"", 307, Location=f"{other.address}/chat/completions"))
-    assert f"points to '{other.address}/chat/completions', which is not" in failure(one.address)
+    assert f"redirects to '{other.address}/chat/completions', which is not" in failure(one.address)
     assert other.requests == []
 
 
