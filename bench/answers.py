@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.measure import anew, best, command, head, memory_mb, row
+from bench.measure import best, command, head, memory_mb, numbered, row
 from qa import verdict
 from qa.assistant import Assistant
 from qa.models import DEFAULT, Generation, Model, Probabilities, Request, catalog, load
@@ -110,7 +110,7 @@ def new_process(request: Request) -> None:
     Raw llama.cpp reads all of it; ours has the fixed part from an earlier process.
     """
     head("First answer of a new process")
-    stickler, questions = str(Path(sys.executable).with_name("stickler")), anew(QUESTION)
+    stickler, questions = str(Path(sys.executable).with_name("stickler")), numbered(QUESTION)
     messages = json.dumps(request.prompt.messages)
     raw = [sys.executable, "-c", _LLAMA, str(catalog.find(DEFAULT)), messages, str(request.limit)]
     mine, engine = best(

@@ -14,10 +14,10 @@ from index import library, passages, store
 from index.embedder import Embedder
 from index.rulebook import Edition, Rule
 from index.searcher import Searcher
-from index.stages import Weights
+from index.stages import ScoreWeights
 from index.vocabulary import Vocabulary
 
-DEFAULT = Weights()
+DEFAULT = ScoreWeights()
 ABLATIONS = {
     "default": DEFAULT,
     "dense only": VARIANTS["dense"],
@@ -65,13 +65,15 @@ def main() -> None:
         for name, lead in CONTEXTS.items():
             with mock.patch.object(passages, "_lead", lead):
                 book, embedder = library.load(), Embedder()
-                store.build(book, embedder, anew=True)
+                store.build(book, embedder, force=True)
                 other = Searcher(book, store.open_store(book, embedder), embedder)
                 _row(name, _rankings(other, DEFAULT))
 
 
-def _rankings(searcher: Searcher, weights: Weights, k: int = 10) -> list[list[str]]:
-    results = searcher.with_weights(weights).search([item.question for item in items.dev()], k)
+def _rankings(searcher: Searcher, weights: ScoreWeights, k: int = 10) -> list[list[str]]:
+    results = searcher.with_score_weights(weights).search(
+        [item.question for item in items.dev()], k
+    )
     return [[hit.passage.number for hit in result.hits] for result in results]
 
 

@@ -23,7 +23,7 @@ def best(*steps: Callable[[], object], rounds: int = 5) -> list[float]:
     return times
 
 
-def anew(question: str) -> Iterator[str]:
+def numbered(question: str) -> Iterator[str]:
     """The question with a different number each time, so that it is never in the answer cache."""
     return (f"{question} ({number})" for number in itertools.count(1))
 

@@ -59,10 +59,10 @@ def ratios() -> None:
     with empty_home():
         store.build(book, embedder)
         start = time.perf_counter()
-        store.build(_with_one_changed_rule(), embedder, anew=True)
+        store.build(_with_one_changed_rule(), embedder, force=True)
         again = time.perf_counter() - start
         row("rebuild after one changed rule", f"{again:.2f} s", "full build", again / built, "0.05")
-        store.build(book, embedder, anew=True)
+        store.build(book, embedder, force=True)
         searcher = Searcher(book, store.open_store(book, embedder), embedder)
     question = "does my trampler need to kill both blockers before damage goes through?"
     searcher.search([question])
@@ -126,7 +126,7 @@ def one_size(size: str) -> None:
         embedder.encode_questions(["warm"])
         timer = _Timed(embedder)
         start = time.perf_counter()
-        manifest = store.build(book, timer, anew=True)  # type: ignore[arg-type]
+        manifest = store.build(book, timer, force=True)  # type: ignore[arg-type]
         built = time.perf_counter() - start
         searcher = Searcher(book, store.open_store(book, embedder), embedder)
         question = "which creature takes the damage if the attacking player has no blockers left?"

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from bench.measure import anew, best, command, empty_home, head, row
+from bench.measure import best, command, empty_home, head, numbered, row
 from bench.search import RELEASE
 from index import library, parsers
 from index.editions import Rulebook
@@ -59,7 +59,7 @@ def light() -> None:
 def ask() -> None:
     """An answer without a language model, against loading the packaged embedding model."""
     with empty_home():
-        questions = anew(_QUESTION)
+        questions = numbered(_QUESTION)
 
         def answer() -> None:
             command(_STICKLER, "ask", "--model", "none", next(questions))

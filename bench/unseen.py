@@ -66,7 +66,7 @@ def _refused(resources: Resources, limit: int | None) -> dict[str, list[bool]]:
 def _measure(searcher: Searcher, edition: str, limit: int | None) -> tuple[int, list[float]]:
     """How many questions were asked, and the share with a gold rule among the first 1, 5, 10."""
     shipped = library.load(d for d in library.documents() if d.added is None).current
-    carried = _carried_over(shipped, searcher.book.edition(edition))
+    carried = _carried_over(shipped, searcher.rulebook.edition(edition))
     asked = [
         (item.question, gold)
         for item in items.dev()[:limit]

@@ -189,12 +189,12 @@ def _small_print(answer: "Answer") -> list[str]:
     cited = {citation.number for citation in answer.cited}
     others = [h.passage.number for h in answer.hits if h.passage.number not in cited]
     if others and answer.model != BOOK and not answer.abstained:
-        lines.append(f"Also read: {', '.join(others)}")
+        lines.append(f"Found but not cited: {', '.join(others)}")
     if answer.reason and not answer.abstained:
         missing = NOT_HERE in answer.reason
         lines.append(f"{answer.reason} {_HOW_TO_GET_A_MODEL}" if missing else answer.reason)
     sure = "" if answer.model == BOOK else f", confidence {answer.confidence:.2f}"
-    before = ", answered before" if FROM_CACHE in answer.timings else ""
+    before = ", from the cache" if FROM_CACHE in answer.timings else ""
     return [*lines, f"Edition {answer.edition}, model {answer.model}{sure}{before}"]
 
 

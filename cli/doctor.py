@@ -55,7 +55,7 @@ def examine() -> list[Finding]:
         _embedding_model(),
         _tuned_weights(),
         _language_model(),
-        Finding("data folder", True, str(files.home())),
+        Finding("data folder", True, str(files.data_folder())),
     ]
 
 
@@ -118,4 +118,4 @@ def _language_model() -> Finding:
 
     there = catalog.find(models.DEFAULT)
     get = phrase(Remedy(Action.GET_MODEL))
-    return Finding("language model", True, str(there or f"not here yet (optional): {get}"))
+    return Finding("language model", True, str(there or f"not downloaded yet (optional): {get}"))

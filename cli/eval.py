@@ -43,7 +43,7 @@ def build_sets(
     book = library.load()
     made = examples.build(book)
     gone = examples.unmatched(book)
-    paths = examples.write(made, out or files.home() / "sets" / "examples")
+    paths = examples.write(made, out or files.data_folder() / "sets" / "examples")
     kinds = {path.stem: sum(item.kind == path.stem for item in made) for path in paths}
     distinct = len({item.masked for item in made})
     by_code = len({item.masked for item in made if item.source == "split by code"})

@@ -22,8 +22,8 @@ _BUILD = Remedy(Action.BUILD_INDEX)
 @index_app.command("build")
 def build_index(
     embedder: EmbedderName = EMBEDDER,
-    anew: Annotated[
-        bool, typer.Option("--anew", help="Rebuild even if the index is up to date.")
+    force: Annotated[
+        bool, typer.Option("--force", help="Rebuild even if the index is up to date.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -31,7 +31,7 @@ def build_index(
     from index import library, store
     from index.embedder import Embedder
 
-    manifest = store.build(library.load(), Embedder(embedder), progress_bar("Embedding"), anew)
+    manifest = store.build(library.load(), Embedder(embedder), progress_bar("Embedding"), force)
     show(manifest, _manifest_lines(manifest), as_json)
 
 

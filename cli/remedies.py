@@ -11,8 +11,8 @@ from index.errors import Action, Remedy
 # Each completes "What is wrong: ..., or ...". What stands in square brackets is left out where the
 # remedy has no value.
 PHRASES = {
-    Action.ADD_RULES: "add a fuller text with 'stickler rules add FILE'",
-    Action.GET_LATEST: "get the whole rules with 'stickler rules latest'",
+    Action.ADD_RULES: "add a fuller document with 'stickler rules add FILE'",
+    Action.GET_LATEST: "get the full rules with 'stickler rules latest'",
     Action.READD_RULES: "run 'stickler rules remove {value}' and add the edition again",
     Action.LIST_HEADINGS: "see 'stickler rules list'",
     Action.LIST_DOCUMENTS: "'stickler rules documents' lists what can be removed",

@@ -34,7 +34,9 @@ def search(
     from qa.resources import Resources
 
     resources = Resources(embedder, progress=progress_bar("Embedding"))
-    resources.book.edition(edition)  # an unknown one is an error before anything heavy is loaded
+    resources.rulebook.edition(
+        edition
+    )  # an unknown one is an error before anything heavy is loaded
     [result] = resources.searcher.search([question], k, edition)
     lines = [line for hit in result.hits for line in _hit_lines(hit)]
     show([hit_json(hit) for hit in result.hits], lines, as_json)

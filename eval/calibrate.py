@@ -15,7 +15,7 @@ from eval import items, metrics
 from eval.items import EvalItem
 from index import files
 from index.editions import CURRENT
-from index.hits import Evidence, SearchResult
+from index.hits import SearchFeatures, SearchResult
 from qa.citations import near_best
 from qa.confidence import WEIGHTS, extent, features, logistic
 from qa.resources import Resources
@@ -37,7 +37,7 @@ class Inputs(NamedTuple):
 
     features: list[dict[str, float]]
     correct: list[float]  # 1 where a rule that decides would be cited
-    evidence: Evidence  # of one of them
+    example: SearchFeatures  # of one of them
 
 
 def fit(resources: Resources) -> Report:
@@ -48,7 +48,7 @@ def fit(resources: Resources) -> Report:
     """
     import numpy as np
 
-    whole = resources.searcher.book.current.is_whole
+    whole = resources.searcher.rulebook.current.is_whole
     dev = items.dev()
     unanswerable = [
         item for item in items.unanswerable() if not (whole and item.kind == items.OTHER_RULES)
@@ -56,18 +56,20 @@ def fit(resources: Resources) -> Report:
     known = _inputs(resources, items.fitted())
     none = _inputs(resources, [item for item in unanswerable if item.split == "calibrate"])
     labels = np.r_[np.ones(len(known.features)), np.zeros(len(none.features))]
-    settled = regression(known.features + none.features, labels)
-    found = regression(known.features, np.array(known.correct), balanced=False)
-    threshold_scores = _scores(settled, _inputs(resources, dev[0::2]))
-    settled["threshold"] = float(np.quantile(threshold_scores, MAX_REFUSED_SHARE))
+    answerable = regression(known.features + none.features, labels)
+    rule_cited = regression(known.features, np.array(known.correct), balanced=False)
+    threshold_scores = _scores(answerable, _inputs(resources, dev[0::2]))
+    answerable["threshold"] = float(np.quantile(threshold_scores, MAX_REFUSED_SHARE))
     held_out = _inputs(resources, dev[1::2])
     unsettled = [item for item in unanswerable if item.split == "test"]
     report = {
-        "settled": _refusals(settled, held_out, unsettled, _inputs(resources, unsettled)),
-        "found": _calibration(found, held_out),
+        "answerable": _refusals(answerable, held_out, unsettled, _inputs(resources, unsettled)),
+        "rule_cited": _calibration(rule_cited, held_out),
     }
     tables = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-    tables[extent(whole, known.evidence)] = _rounded({"settled": settled, "found": found})
+    tables[extent(whole, known.example)] = _rounded(
+        {"answerable": answerable, "rule_cited": rule_cited}
+    )
     files.write_whole(WEIGHTS, json.dumps(tables, indent=0).encode() + b"\n")
     return report
 
@@ -76,9 +78,9 @@ def _inputs(resources: Resources, asked: Sequence[EvalItem]) -> Inputs:
     out_of_scope = resources.out_of_scope(CURRENT)
     results = resources.searcher.search([item.question for item in asked])
     return Inputs(
-        [features(r.hits, r.evidence, out_of_scope.nearest(r.evidence.vector)) for r in results],
+        [features(r.hits, r.features, out_of_scope.nearest(r.features.vector)) for r in results],
         [float(_correct(item, result)) for item, result in zip(asked, results, strict=True)],
-        results[0].evidence,
+        results[0].features,
     )
 
 

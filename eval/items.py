@@ -232,7 +232,7 @@ def _problem(item: EvalItem, rulebook: Rulebook) -> str | None:
 
 
 def _added_path(name: str) -> Path:
-    return files.home() / "sets" / f"{name}.jsonl"
+    return files.data_folder() / "sets" / f"{name}.jsonl"
 
 
 def parse(path: Path) -> list[EvalItem]:

@@ -26,16 +26,16 @@ from eval.examiner import Examiner, Record, partner
 from index import files
 from index.embedder import Progress
 from index.errors import Action, Remedy, SticklerError
-from index.stages import Weights
+from index.stages import ScoreWeights
 from qa import journal, models
 from qa.resources import Resources
 from qa.settings import Settings
 
 # BM25 still indexes the expansion questions together with their rules.
-_FUSED = Weights(question=-math.inf, heading=0, around=0, reference=0, example=0, maxsim=0)
+_FUSED = ScoreWeights(question=-math.inf, heading=0, around=0, reference=0, example=0, maxsim=0)
 # Search with all its stages, and with fewer.
 VARIANTS = {
-    "default": Weights(),
+    "default": ScoreWeights(),
     "fused": _FUSED,
     "dense": replace(_FUSED, bm25=0),
     "bm25": replace(_FUSED, dense=0),
@@ -97,12 +97,12 @@ class Runner:
         self.plan = plan
         self.items = {name: self._load(name, resources)[: plan.limit] for name in plan.sets}
         self._model = resources.model(plan.model)
-        self._resources = resources.with_weights(VARIANTS[plan.variant])
+        self._resources = resources.with_score_weights(VARIANTS[plan.variant])
         self._examiner = Examiner(plan.settings, self._resources)
 
     def _load(self, name: str, resources: Resources) -> list[items.EvalItem]:
         """The items of a set; where only verdicts are wanted, those that ask for one."""
-        wanted = items.load(name, resources.book)
+        wanted = items.load(name, resources.rulebook)
         return wanted if self.plan.answer_tokens else [i for i in wanted if i.gold_verdict]
 
     def made_with(self) -> dict[str, Any]:

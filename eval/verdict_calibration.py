@@ -80,7 +80,7 @@ def _log_odds(
     """The model's log-odds of yes by question; None for refusals, or if it reports none."""
     assistant.load()
     made_with = _made_with(assistant)
-    folder = files.home() / "calibration"
+    folder = files.data_folder() / "calibration"
     folder.mkdir(parents=True, exist_ok=True)
     name = hashlib.sha256(json.dumps(made_with).encode()).hexdigest()[:16]
     records = journal.Journal(folder / f"{name}.jsonl", made_with, key=("id",))

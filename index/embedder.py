@@ -174,7 +174,7 @@ def _packaged() -> Path:
 def _open_cache(model: str) -> "sqlite3.Connection":
     import sqlite3
 
-    path = files.home() / "cache" / f"embeddings-{model}.sqlite"
+    path = files.data_folder() / "cache" / f"embeddings-{model}.sqlite"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         cache = sqlite3.connect(path, timeout=60)

@@ -14,7 +14,7 @@ _END = 1 << 20
 _SOURCES = {".py", ".toml", ".json", ".jsonl", ".npz", ".txt"}
 
 
-def home() -> Path:
+def data_folder() -> Path:
     """The user's data folder; STICKLER_HOME overrides it."""
     if chosen := os.environ.get("STICKLER_HOME"):
         return Path(chosen).expanduser()

@@ -36,7 +36,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class SearchFeatures:
     """Features of a search result, from which confidence is computed."""
 
     similarity: float  # of the nearest passage, as the embedding model sees it
@@ -62,4 +62,4 @@ class SearchResult(NamedTuple):
     """The rules found for one question, best first."""
 
     hits: list[Hit]
-    evidence: Evidence
+    features: SearchFeatures

@@ -109,7 +109,7 @@ def remove(edition: str) -> list[Document]:
 
 
 def _folder() -> Path:
-    return files.home() / "documents"
+    return files.data_folder() / "documents"
 
 
 @functools.cache

@@ -17,7 +17,7 @@ from index.errors import SticklerError
 from index.expansion import AnsweredQuestion, Expansion
 from index.hits import SearchResult
 from index.maxsim import CANDIDATES, MaxSim
-from index.stages import ViewSearch, Weights, first, rerank
+from index.stages import ScoreWeights, ViewSearch, first, rerank
 
 if TYPE_CHECKING:
     from index.embedder import Vectors
@@ -33,12 +33,12 @@ class Searcher:
         rulebook: Rulebook,
         index: store.Store,
         embedder: Embedder,
-        weights: Weights | None = None,
+        weights: ScoreWeights | None = None,
     ) -> None:
-        self.book = rulebook
+        self.rulebook = rulebook
         self.index = index
         self.embedder = embedder
-        self.weights = weights or Weights()
+        self.weights = weights or ScoreWeights()
         self._views: dict[str, ViewSearch] = {}
         self._maxsim = MaxSim(embedder)
 
@@ -48,9 +48,9 @@ class Searcher:
         book, model = library.load(), Embedder(embedder)
         return cls(book, store.open_store(book, model, progress), model)
 
-    def with_weights(self, weights: Weights) -> "Searcher":
+    def with_score_weights(self, weights: ScoreWeights) -> "Searcher":
         """The same index and embedding model, other weights."""
-        other = Searcher(self.book, self.index, self.embedder, weights)
+        other = Searcher(self.rulebook, self.index, self.embedder, weights)
         other._maxsim = self._maxsim  # the token vectors of rules are the same
         return other
 
@@ -98,12 +98,12 @@ class Searcher:
         return questions.similar_questions(vector, numbers, count) if questions else []
 
     def _view(self, edition: str | None) -> "ViewSearch":
-        view = self.index.view(self.book, edition)
-        if view.book.name not in self._views:
+        view = self.index.view(self.rulebook, edition)
+        if view.edition.name not in self._views:
             vectors = expansion.vectors(self.embedder.hash)
-            questions = None if vectors is None else Expansion(view.book, vectors)
-            self._views[view.book.name] = ViewSearch(view, self.weights, questions)
-        return self._views[view.book.name]
+            questions = None if vectors is None else Expansion(view.edition, vectors)
+            self._views[view.edition.name] = ViewSearch(view, self.weights, questions)
+        return self._views[view.edition.name]
 
 
 def check(question: str) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from index import numbers
 from index.bm25 import stems
 from index.expansion import NONE, Expansion, NearestQuestions
-from index.hits import Evidence, Hit, SearchResult, Via
+from index.hits import Hit, SearchFeatures, SearchResult, Via
 from index.passages import Passage, passages
 from index.store import View
 from index.vocabulary import Headings, Vocabulary, names_format
@@ -33,7 +33,7 @@ _VARIANT_CHAPTERS = "89"  # chapters: multiplayer rules and casual variants
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class ScoreWeights:
     """The weight of each kind of evidence, in standard deviations of the dense score."""
 
     dense: float = 1.0
@@ -79,9 +79,11 @@ class Scored(NamedTuple):
 class ViewSearch:
     """The stages over one edition."""
 
-    def __init__(self, view: View, weights: Weights, expansion: Expansion | None = None) -> None:
-        headings = {rule.heading for rule in view.book.rules if rule.is_heading}
-        self._book = view.book
+    def __init__(
+        self, view: View, weights: ScoreWeights, expansion: Expansion | None = None
+    ) -> None:
+        headings = {rule.heading for rule in view.edition.rules if rule.is_heading}
+        self._edition = view.edition
         self._view = view
         self._weights = weights
         self.expansion = expansion
@@ -91,7 +93,7 @@ class ViewSearch:
     @cached_property
     def _rules(self) -> dict[str, Passage]:
         """Every rule's own passage by number, bare headings too."""
-        return {p.number: p for p in passages(self._book) if p.kind == "rule"}
+        return {p.number: p for p in passages(self._edition) if p.kind == "rule"}
 
     @cached_property
     def _rows(self) -> dict[str, list[int]]:
@@ -140,16 +142,16 @@ class ViewSearch:
             Hit(one.passage, rank, round(one.score, 4), one.via)
             for rank, one in enumerate(list(ranked.values())[:k], 1)
         ]
-        return SearchResult(hits, self._evidence(query, candidates))
+        return SearchResult(hits, self._features(query, candidates))
 
     def look_up(self, query: Query, k: int) -> list[Scored]:
         """The rules that the question names by number, each with its subrules."""
         wanted = numbers.asked(query.text) or [
-            n for n in numbers.references(query.text) if n in self._book
+            n for n in numbers.references(query.text) if n in self._edition
         ]
         found: dict[str, Passage] = {}
         for number in wanted:
-            below = [rule.number for rule in self._book.subrules(number)] if number else []
+            below = [rule.number for rule in self._edition.subrules(number)] if number else []
             for each in [number, *below][: k + 1]:
                 passage = self._rules.get(each)
                 if passage is not None and passage.id not in query.masked:
@@ -242,7 +244,7 @@ class ViewSearch:
         """What a rule gains from being named by one of the best."""
         gains: dict[str, float] = {}
         for number in sorted(total, key=lambda n: -total[n])[:_REFERRING_RULES]:
-            rule = self._book.by_number.get(number)
+            rule = self._edition.by_number.get(number)
             if rule is None or rule.passage_id in masked:
                 continue
             for other in numbers.references(rule.text):
@@ -251,9 +253,9 @@ class ViewSearch:
                     gains[other] = max(gains.get(other, 0.0), gain)
         return gains
 
-    def _evidence(self, query: Query, candidates: Candidates) -> Evidence:
+    def _features(self, query: Query, candidates: Candidates) -> SearchFeatures:
         bm25 = self._view.bm25
-        return Evidence(
+        return SearchFeatures(
             similarity=float(candidates.similarity.max()),
             nearest_question=query.questions.similarity,
             term_weights={term: bm25.weight(term) for term in query.terms},

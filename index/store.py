@@ -32,7 +32,7 @@ _REBUILD = Remedy(Action.BUILD_INDEX)
 class View:
     """One edition's part of the index; row i of the vectors and of BM25 is `passages[i]`."""
 
-    book: Edition
+    edition: Edition
     passages: list[Passage]  # those that are embedded
     vectors: Any  # a FAISS index
     bm25: Bm25
@@ -48,7 +48,7 @@ class Store:
 
 
 def folder() -> Path:
-    return files.home() / "index"
+    return files.data_folder() / "index"
 
 
 def open_store(rulebook: Rulebook, embedder: Embedder, progress: Progress | None = None) -> Store:
@@ -85,12 +85,12 @@ def read_manifest() -> dict[str, Any] | None:
 
 
 def build(
-    rulebook: Rulebook, embedder: Embedder, progress: Progress | None = None, anew: bool = False
+    rulebook: Rulebook, embedder: Embedder, progress: Progress | None = None, force: bool = False
 ) -> dict[str, Any]:
     """Build and install the index, one build at a time; an up-to-date index is left alone."""
     with files.locked(folder() / "lock", _BUILD_SECONDS):
         try:
-            known = None if anew else read_manifest()
+            known = None if force else read_manifest()
         except SticklerError:
             known = None  # damaged: building repairs it
         if known and not stale(known) and known["model"]["hash"] == embedder.hash:

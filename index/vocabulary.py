@@ -25,7 +25,7 @@ class Vocabulary:
     def __init__(self, headings: Iterable[str]) -> None:
         talk = {form: h.lower() for h in headings for form in _bearers(h.lower())}
         talk |= _talk(Path(__file__).with_name("vocabulary.toml"))
-        if (own := files.home() / "vocabulary.toml").exists():
+        if (own := files.data_folder() / "vocabulary.toml").exists():
             talk |= _talk(own)
         words = sorted(talk, key=len, reverse=True)  # 'board wipe' goes before 'board'
         self._meanings = [talk[word] for word in words]

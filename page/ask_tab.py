@@ -84,7 +84,7 @@ def build(shared: Shared) -> AskTab:
         shown: object = None
         try:
             settings = service.settings_for(*chosen)
-            book = service.resources.book.edition(settings.edition)
+            book = service.resources.rulebook.edition(settings.edition)
             changed = answer_link.changed(cites, book)
             for now in ask_stream(service, asked, so_far, settings, session, changed):
                 changes: dict[Any, Any] = {turns: now, conversation: render_conversation(now)}
@@ -100,7 +100,7 @@ def build(shared: Shared) -> AskTab:
 
     def choose_edition(name: str) -> Iterator[dict[Any, Any]]:
         """Select the edition for the following questions too."""
-        editions = [CURRENT, *service.resources.book.editions]
+        editions = [CURRENT, *service.resources.rulebook.editions]
         if name in editions:
             yield {shared.edition: gr.Dropdown(choices=editions, value=name)}
 
@@ -151,7 +151,7 @@ def build(shared: Shared) -> AskTab:
         place = int(event.turn)
         with gradio_errors():
             found = transcript.answer_at(now, place)
-            return render_evidence(found, service.resources.book.edition(found.edition), place)
+            return render_evidence(found, service.resources.rulebook.edition(found.edition), place)
 
     def vote(now: list[Turn], event: gr.EventData) -> tuple[list[Turn], str]:
         with gradio_errors():

@@ -90,7 +90,7 @@ def build(shared: Shared, folders: Folders) -> None:
             if path is None:
                 raise SticklerError("No file has been chosen: choose one.")
             settings = service.settings_for(model, edition, max_citations, show_generated)
-            book = service.resources.book.edition(settings.edition)
+            book = service.resources.rulebook.edition(settings.edition)
             ending = batch_jobs.FORMATS[format]
             named = None if chosen == found else chosen  # what was found is found again
             shown = 0

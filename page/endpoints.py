@@ -137,7 +137,7 @@ def declare(service: Service) -> None:
             The rules, each with text, examples, references and the rules that refer to it.
         """
         with gradio_errors():
-            book = service.resources.book.edition(edition)
+            book = service.resources.rulebook.edition(edition)
             return [book.rule_json(each) for each in book.find(number)]
 
     def history(number: str, edition: str = CURRENT) -> list[list[dict[str, Any]]]:
@@ -153,7 +153,7 @@ def declare(service: Service) -> None:
             For each rule its versions, oldest first, each with its text and what changed in it.
         """
         with gradio_errors():
-            book = service.resources.book
+            book = service.resources.rulebook
             found = book.edition(edition).find(number)
             if len(found) > _MAX_HISTORIES:
                 raise SticklerError(

@@ -68,7 +68,7 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
             assert result is not None
             changes = {
                 progress: preview.render_status(f"Done: {len(result.records)} items."),
-                report: render_run(result, service.resources.book),
+                report: render_run(result, service.resources.rulebook),
                 runs: gr.Dropdown(choices=evaluation_jobs.list_runs(), value=result.folder.name),
             }
         except Stopped as end:
@@ -85,9 +85,9 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
     def open_again(name: str | None) -> Any:
         with gradio_errors():
             if name is None:
-                return render_published(service.resources.book)
+                return render_published(service.resources.rulebook)
             run = evaluation_jobs.open_listed_run(name)
-            return render_run(run, service.resources.book)
+            return render_run(run, service.resources.rulebook)
 
     def halt(request: gr.Request) -> Any:
         service.stop(stop_key(str(request.session_hash)))
@@ -97,7 +97,7 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
         return (
             gr.Dropdown(choices=evaluation_jobs.list_sets()),
             gr.Dropdown(choices=evaluation_jobs.list_runs()),
-            render_published(service.resources.book),
+            render_published(service.resources.rulebook),
         )
 
     go.click(

@@ -38,7 +38,7 @@ class EvaluationJob(BackgroundJob[Run]):
             )
         resources = self.load_assistant().resources
         runner = Runner(Plan((name,), model, self.settings.embedder, count), resources)
-        runner.items[name] = sample_evenly(items.load(name, resources.book), count)
+        runner.items[name] = sample_evenly(items.load(name, resources.rulebook), count)
         with contextlib.ExitStack() as item:
 
             def before_item(done: int, total: int) -> None:  # called at the end, too
@@ -91,7 +91,7 @@ def _new_folder(name: str) -> Path:
 
 
 def _runs_folder() -> Path:
-    return files.home() / "runs"
+    return files.data_folder() / "runs"
 
 
 def list_runs() -> list[tuple[str, str]]:

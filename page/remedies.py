@@ -1,7 +1,7 @@
 """What to do about an error, in the words of the page.
 
 >>> error.sentence(phrase)
-'There is no rule 999.9 in the current edition: look through the sections in the tab Rules.'
+'There is no rule 999.9 in the current edition: look through the sections in the Rules tab.'
 """
 
 from index.errors import Action, Remedy
@@ -15,7 +15,7 @@ _PHRASES = {
     Action.LIST_HEADINGS: "look through the sections in the Rules tab",
     Action.LIST_DOCUMENTS: "see Rules documents in the Rules tab",
     Action.NAME_EDITION: "add it on the server itself, where its edition can be given",
-    Action.BUILD_INDEX: "run 'stickler index build' on the machine itself",
+    Action.BUILD_INDEX: "run 'stickler index build' on the server itself",
     Action.TUNE: "",
     Action.GET_MODEL: "wait until it has been downloaded, or restart the page",
     Action.CHOOSE_MODEL: "choose another in the settings",
@@ -28,7 +28,7 @@ _PHRASES = {
     Action.LEAVE_OUT_RAY: "",
     Action.LEAVE_OUT_ADDRESS: "",
     Action.CONTINUE_RUN: "",
-    Action.CLEAR_CACHE: "run 'stickler cache clear' on the machine itself",
+    Action.CLEAR_CACHE: "run 'stickler cache clear' on the server itself",
     Action.ADD_SET: "choose one from the list",
 }
 

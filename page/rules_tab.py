@@ -27,7 +27,7 @@ def server_functions(service: Service) -> list[Callable[[list[str]], str]]:
     """What the page's script fetches: a peek at a rule, a branch of the tree, a rule's history."""
 
     def book() -> Rulebook:
-        return service.resources.book
+        return service.resources.rulebook
 
     def peek(data: list[str]) -> str:
         number, edition = data
@@ -84,7 +84,7 @@ def build(shared: Shared, offer: Offer) -> "tuple[Callable[..., Any], list[Any],
 
     def find(text: str, name: str) -> str:
         with gradio_errors():
-            book = resources.book.edition(name)
+            book = resources.rulebook.edition(name)
             if not text.strip():
                 return render_tree(book)
             return render_results(text, book, service.find_rules(text[:_MAX_QUERY], name))
@@ -92,20 +92,20 @@ def build(shared: Shared, offer: Offer) -> "tuple[Callable[..., Any], list[Any],
     def open_rule(name: str, text: str, event: gr.EventData) -> Any:
         wanted = str(event.edition or name)
         with gradio_errors():
-            book = resources.book.edition(wanted)
+            book = resources.rulebook.edition(wanted)
             number = str(event.rule)
             if event.was:  # the same rule there, which may have another number
-                number = rule_page.same_rule(number, resources.book.edition(event.was), book)
+                number = rule_page.same_rule(number, resources.rulebook.edition(event.was), book)
             rule = rule_page.render_page(number, book)
             listed = gr.skip() if wanted == name else find(text, wanted)
             return gr.Tabs(selected="rules"), wanted, listed, rule
 
     def editions() -> list[str]:
-        return [CURRENT, *resources.book.editions]
+        return [CURRENT, *resources.rulebook.editions]
 
     def show_loaded(name: str) -> dict[Any, Any]:
         """Everything that tells which rules are loaded, with an edition chosen to be read."""
-        book = resources.book
+        book = resources.rulebook
         first, second = comparison.editions_to_compare(book)
         return {
             texts: rules_texts.render_documents(library.documents()),
@@ -117,7 +117,7 @@ def build(shared: Shared, offer: Offer) -> "tuple[Callable[..., Any], list[Any],
         }
 
     def show_offer() -> dict[Any, Any]:
-        wanted = service.uploads and rules_texts.only_excerpts(resources.book)
+        wanted = service.uploads and rules_texts.only_excerpts(resources.rulebook)
         return {offer.note: "", offer.button: gr.Button(visible=wanted)}
 
     progressing = gr.Progress()
@@ -147,7 +147,7 @@ def build(shared: Shared, offer: Offer) -> "tuple[Callable[..., Any], list[Any],
         return {offer.note: note, offer.button: gr.Button(visible=not changes), **changes}
 
     def show_comparison(first: str, second: str) -> str:
-        return comparison.render_comparison(resources.book, first, second)
+        return comparison.render_comparison(resources.rulebook, first, second)
 
     def fill(request: gr.Request) -> dict[Any, Any]:
         query = dict(request.query_params)
@@ -158,7 +158,7 @@ def build(shared: Shared, offer: Offer) -> "tuple[Callable[..., Any], list[Any],
             changes = {page: rule_page.WELCOME, **show_offer(), **show_loaded(name)}
             if rule:  # otherwise visitors stay in the tab they are in
                 changes[shared.tabs] = gr.Tabs(selected="rules")
-                changes[page] = rule_page.render_page(rule, resources.book.edition(name))
+                changes[page] = rule_page.render_page(rule, resources.rulebook.edition(name))
             return changes
 
     query.change(find, [query, edition], found, **QUICK)  # 'input' misses what is pasted

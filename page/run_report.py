@@ -94,9 +94,9 @@ def _render_wrong(name: str, records: Sequence[Record], rulebook: Rulebook) -> s
         return "<h3>No wrong items</h3>"
     measure = escape(report.main_measure(name))
     rows = "".join(_render_item(record, rulebook) for record in wrong[:_MAX_WRONG])
-    many = f"{len(wrong)} of {len(records)} went wrong"
+    many = f"{len(wrong)} of {len(records)} items wrong"
     return (
-        f'<section class="also wrong" aria-label="What went wrong"><h3>{many} ({measure}), '
+        f'<section class="also wrong" aria-label="Wrong items"><h3>{many} ({measure}), '
         f"most confident first</h3>{rows}</section>"
     )
 

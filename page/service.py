@@ -114,10 +114,10 @@ class Service:
             )
         if not self.any_model and wanted.model not in self.model_names:
             raise SticklerError(
-                f"The model '{wanted.model[:60]}' is not offered here: choose one of "
+                f"The model '{wanted.model[:60]}' is not available here: choose one of "
                 f"{', '.join(self.model_names)}."
             )
-        self.resources.book.edition(wanted.edition)  # an unknown one is an error at once
+        self.resources.rulebook.edition(wanted.edition)  # an unknown one is an error at once
         return replace(wanted, top_k=max(wanted.top_k, wanted.max_citations + 4))
 
     @property

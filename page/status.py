@@ -58,7 +58,7 @@ def rules_state(search: "Future[Searcher]", indexed: Done, edition: str, offered
         return _progress("building the index", *indexed, "passages")
     if error := search.exception():
         return _failure(error)
-    editions = search.result().book.editions
+    editions = search.result().rulebook.editions
     newest = next(iter(editions.values()))
     book = editions.get(edition, newest)
     words = f"full release of {book.name}" if book.is_whole else f"excerpts of {book.name} only"

@@ -151,7 +151,7 @@ def save_feedback(answer: Answer, vote: str, comment: str) -> None:
     """Add a vote to the data folder's feedback.jsonl."""
     if vote not in ("up", "down"):
         raise SticklerError(f"'{vote[:20]}' is not a vote: use 'up' or 'down'.")
-    path = files.home() / "feedback.jsonl"
+    path = files.data_folder() / "feedback.jsonl"
     line = json.dumps(feedback_record(answer, vote, comment), ensure_ascii=False)
     with files.locked(path.with_suffix(".lock")), files.explained(path):
         if path.exists() and path.stat().st_size > _MAX_FEEDBACK:

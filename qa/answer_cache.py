@@ -136,7 +136,7 @@ class AnswerCache:
 
 def place() -> Path:
     """The file that holds the cache."""
-    return files.home() / "answers.sqlite"
+    return files.data_folder() / "answers.sqlite"
 
 
 def contents() -> Contents:
@@ -190,7 +190,7 @@ def _key(assistant: Assistant, question: str, before: Sequence[str]) -> bytes | 
         weights,
         resources.embedder.hash,
         assistant.edition.digest,
-        _own_words(files.home() / "vocabulary.toml"),
+        _own_words(files.data_folder() / "vocabulary.toml"),
         _code(),
     ]
     return hashlib.sha256(json.dumps(depends_on).encode()).digest()

@@ -30,18 +30,18 @@ def features(answer: Answer) -> dict[str, float]:
     said = answer.generated.count("].") + answer.unsupported
     first = next((citation.number for citation in answer.cited), None)
     return {
-        "verdict": _log_odds(answer.verdict_confidence or 0.5),
-        "open": float(answer.verdict_confidence is None),
-        "count": float(bool(_COUNT.search(answer.question))),
-        "definition": float(bool(_DEFINITION.search(answer.question))),
-        "likely": answer.mean_logprob or 0.0,
-        "supported": 1 - answer.unsupported / said if said else 0.0,
-        "found": _log_odds(answer.confidence),
-        "first": float(f"[{first}]" in answer.raw),
+        "verdict_log_odds": _log_odds(answer.verdict_confidence or 0.5),
+        "no_verdict_asked": float(answer.verdict_confidence is None),
+        "asks_how_many": float(bool(_COUNT.search(answer.question))),
+        "asks_definition": float(bool(_DEFINITION.search(answer.question))),
+        "mean_logprob": answer.mean_logprob or 0.0,
+        "supported_share": 1 - answer.unsupported / said if said else 0.0,
+        "search_log_odds": _log_odds(answer.confidence),
+        "cites_top_rule": float(f"[{first}]" in answer.raw),
     }
 
 
-def judge(answer: Answer) -> AnswerConfidence:
+def estimate(answer: Answer) -> AnswerConfidence:
     """How likely the model's sentences are right, and whether that suffices to show them."""
     table = _tables().get(answer.model)
     if table is None:

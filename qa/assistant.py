@@ -42,7 +42,7 @@ class Assistant:
     @cached_property
     def edition(self) -> Edition:
         """The edition it answers from; raises SticklerError if there is none of that name."""
-        return self.resources.book.edition(self.settings.edition)
+        return self.resources.rulebook.edition(self.settings.edition)
 
     @property
     def model(self) -> models.Model | None:
@@ -96,7 +96,7 @@ class Assistant:
                 if isinstance(piece, str):
                     yield piece
                 elif not isinstance(piece, float):
-                    judged = verdict.judge(piece, model.name)
+                    judged = verdict.from_probabilities(piece, model.name)
                     with_verdict = generation.with_verdict(draft.answer, judged)
                     yield replace(with_verdict, timings=stopwatch.timings())
         except SticklerError as error:
@@ -246,7 +246,7 @@ class Assistant:
             self.settings.max_citations,
         )
         return [
-            draft if hidden else self.with_similar_questions(draft, result.evidence.vector)
+            draft if hidden else self.with_similar_questions(draft, result.features.vector)
             for draft, result, hidden in zip(drafts, results, masked, strict=True)
         ]
 

@@ -2,10 +2,10 @@
 
 Two logistic regressions, fitted by `stickler eval calibrate`, use features of the search result
 (scores, margins, agreement of dense search and BM25, question words that occur in no rule or
-expansion question, and similarity to out-of-scope questions): `settled`, do the loaded rules settle
-the question at all; `found`, is a deciding rule among those cited. Excerpts and full releases have
-separate weights, because among four times as many rules there is always something similar. So do
-books and embedding models without expansion questions (index/expansion.py).
+expansion question, and similarity to out-of-scope questions): `answerable`, do the loaded rules
+settle the question at all; `rule_cited`, is a deciding rule among those cited. Excerpts and full
+releases have separate weights, because among four times as many rules there is always something
+similar. So do books and embedding models without expansion questions (index/expansion.py).
 """
 
 import json
@@ -16,54 +16,55 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from index.bm25 import stems
-from index.hits import Evidence, Hit
+from index.hits import Hit, SearchFeatures
 from qa.out_of_scope import Neighbour
 
 WEIGHTS = Path(__file__).with_name("confidence.json")
+TABLES = ("answerable", "rule_cited")
 
 
 class Confidence(NamedTuple):
-    settled: float
-    found: float
+    answerable: float  # the loaded rules settle the question
+    rule_cited: float  # a deciding rule is among those cited
     enough: bool  # False: abstain
 
 
-def features(hits: Sequence[Hit], evidence: Evidence, neighbour: Neighbour) -> dict[str, float]:
+def features(hits: Sequence[Hit], search: SearchFeatures, neighbour: Neighbour) -> dict[str, float]:
     """Features that separate questions that the rules settle from those they do not."""
     best = hits[0].score
     shown = set(stems(" ".join(f"{hit.passage.heading} {hit.passage.shown}" for hit in hits[:3])))
-    total = sum(evidence.term_weights.values()) or 1.0
+    total = sum(search.term_weights.values()) or 1.0
     both = [{"dense", "lexical"} <= set(hit.via) for hit in hits[:5]]
-    question = evidence.nearest_question
+    question = search.nearest_question
     return {
-        **({} if question is None else {"question": question}),
+        **({} if question is None else {"expansion_similarity": question}),
         "score": best,
         "margin": best - hits[min(4, len(hits) - 1)].score,
-        "similar": evidence.similarity,
-        "agree": float(both[0]),
-        "paths": sum(both) / len(both),
-        "covered": sum(w for word, w in evidence.term_weights.items() if word in shown) / total,
-        "unknown": sum(evidence.term_weights[word] for word in evidence.unknown_terms) / total,
-        "named": float(bool(evidence.named_headings)),
-        "elsewhere": neighbour.similarity,
-        "nearer": evidence.similarity - neighbour.similarity,
+        "similarity": search.similarity,
+        "top_in_both": float(both[0]),
+        "share_in_both": sum(both) / len(both),
+        "covered_terms": sum(w for word, w in search.term_weights.items() if word in shown) / total,
+        "unknown_terms": sum(search.term_weights[word] for word in search.unknown_terms) / total,
+        "names_heading": float(bool(search.named_headings)),
+        "out_of_scope_similarity": neighbour.similarity,
+        "similarity_margin": search.similarity - neighbour.similarity,
     }
 
 
 def confidence(
-    hits: Sequence[Hit], evidence: Evidence, neighbour: Neighbour, whole: bool
+    hits: Sequence[Hit], search: SearchFeatures, neighbour: Neighbour, whole: bool
 ) -> Confidence:
     """How confident search is in its result, for excerpts or for a `whole` release."""
-    values = features(hits, evidence, neighbour)
-    tables = _weights()[extent(whole, evidence)]
-    settled, found = (logistic(tables[name], values) for name in ("settled", "found"))
-    return Confidence(settled, found, settled >= tables["settled"]["threshold"])
+    values = features(hits, search, neighbour)
+    tables = _weights()[extent(whole, search)]
+    answerable, rule_cited = (logistic(tables[name], values) for name in TABLES)
+    return Confidence(answerable, rule_cited, answerable >= tables["answerable"]["threshold"])
 
 
-def extent(whole: bool, evidence: Evidence) -> str:
+def extent(whole: bool, search: SearchFeatures) -> str:
     """The name of the weights for this kind of book, with or without expansion questions."""
     name = "whole" if whole else "excerpts"
-    return name if evidence.nearest_question is not None else f"{name}, no questions"
+    return name if search.nearest_question is not None else f"{name}, no questions"
 
 
 @cache

@@ -46,7 +46,7 @@ def draft_answers(
 ) -> list[Draft]:
     """Each answer with its search result: the deciding rules quoted, or a refusal."""
     rules = [_rules_to_cite(result.hits, edition, max_citations) for result in results]
-    vectors = [result.evidence.vector for result in results]
+    vectors = [result.features.vector for result in results]
     quotes = citations.decisive(vectors, rules, embedder)
     found = [
         Draft(replace(answer, hits=tuple(result.hits)), own, decisive)
@@ -69,16 +69,16 @@ def _quoted_or_refused(
     draft: Draft, result: SearchResult, edition: Edition, out_of_scope: OutOfScope
 ) -> Draft:
     """The draft with the text that its rules give, or a refusal where they do not settle it."""
-    neighbour = out_of_scope.nearest(result.evidence.vector)
-    sure = confidence(result.hits, result.evidence, neighbour, edition.is_whole)
+    neighbour = out_of_scope.nearest(result.features.vector)
+    sure = confidence(result.hits, result.features, neighbour, edition.is_whole)
     if sure.enough and draft.rules:
-        return draft._replace(answer=_quoted(draft, sure.found, edition))
+        return draft._replace(answer=_quoted(draft, sure.rule_cited, edition))
     text, reason = compose.abstained(draft.rules, neighbour, edition)
     answer = replace(
         draft.answer,
         text=text,
         reason=reason,
-        confidence=round(sure.settled, 3),
+        confidence=round(sure.answerable, 3),
         abstained=True,
     )
     return draft._replace(answer=answer)

@@ -38,7 +38,9 @@ def request(draft: Draft, settings: Settings, model: Model) -> tuple[Request, Co
         prompt,
         settings.answer_tokens,
         verdict.options(draft.asked),
-        lambda probabilities: verdict.opening(verdict.judge(probabilities, model.name)),
+        lambda probabilities: verdict.opening(
+            verdict.from_probabilities(probabilities, model.name)
+        ),
         tuple(shown),
     )
     return wanted, Context(
@@ -80,7 +82,7 @@ def with_generated(
     """The answer with those parts of the model's output that the rules it was shown support."""
     word, sentences = verdict.split(generation.text)
     kept, unsupported = support.supported(sentences, draft.asked, *context, embedder)
-    judged = verdict.judge(generation.probabilities, model)
+    judged = verdict.from_probabilities(generation.probabilities, model)
     if generation.probabilities is None and word and kept and verdict.options(draft.asked):
         judged = verdict.Verdict(word)  # a back end that tells no probabilities
     answer = replace(
@@ -90,7 +92,7 @@ def with_generated(
         generated=compose.generated(kept),
         unsupported=unsupported,
     )
-    right, enough = answer_confidence.judge(answer)
+    right, enough = answer_confidence.estimate(answer)
     answer = replace(answer, generated_confidence=right, unsure=not enough)
     reading = compose.reading(answer.verdict, answer.generated, answer.unsure)
     unverified = citations.unverified(

@@ -23,7 +23,7 @@ from index.embedder import DEFAULT as EMBEDDER
 from index.embedder import Embedder, Progress
 from index.errors import SticklerError
 from index.searcher import Searcher
-from index.stages import Weights
+from index.stages import ScoreWeights
 from qa import models
 from qa.out_of_scope import OutOfScope
 
@@ -47,17 +47,17 @@ class Resources:
         self._progress = progress
         self._load_model = load_model
         self._lock = threading.Lock()
-        self._book = searcher.book if searcher else None
+        self._rulebook = searcher.rulebook if searcher else None
         self._search = _finished(searcher) if searcher else None
         self._out_of_scope: dict[str, OutOfScope] = {}
         self._models: dict[str, Future[models.Model | None]] = {}
 
     @property
-    def book(self) -> Rulebook:
+    def rulebook(self) -> Rulebook:
         with self._lock:
-            if self._book is None:
-                self._book = library.load()
-            return self._book
+            if self._rulebook is None:
+                self._rulebook = library.load()
+            return self._rulebook
 
     @property
     def searcher(self) -> Searcher:
@@ -65,7 +65,7 @@ class Resources:
 
     def out_of_scope(self, edition: str) -> OutOfScope:
         """The topics that an edition does not cover, ready to be compared with questions."""
-        book = self.book.edition(edition)
+        book = self.rulebook.edition(edition)
         if edition not in self._out_of_scope:
             self._out_of_scope[edition] = OutOfScope(book, self.embedder, self._progress)
         return self._out_of_scope[edition]
@@ -114,15 +114,19 @@ class Resources:
 
         searcher = _started(load).result()
         with self._lock:
-            self._book, self._search, self._out_of_scope = searcher.book, _finished(searcher), {}
+            self._rulebook, self._search, self._out_of_scope = (
+                searcher.rulebook,
+                _finished(searcher),
+                {},
+            )
 
     def snapshot(self) -> "Resources":
         """The parts in their current state, unaffected by a later `reload`."""
         return self._sharing(self._out_of_scope, self.searcher)
 
-    def with_weights(self, weights: Weights) -> "Resources":
+    def with_score_weights(self, weights: ScoreWeights) -> "Resources":
         """The same parts, but searched with other weights."""
-        return self._sharing(self._out_of_scope, self.searcher.with_weights(weights))
+        return self._sharing(self._out_of_scope, self.searcher.with_score_weights(weights))
 
     def _sharing(self, out_of_scope: dict[str, OutOfScope], searcher: Searcher) -> "Resources":
         other = Resources(progress=self._progress, load_model=self._load_model, searcher=searcher)
@@ -130,7 +134,7 @@ class Resources:
         return other
 
     def _open_search(self) -> Searcher:
-        book = self.book
+        book = self.rulebook
         index = store.open_store(book, self.embedder, _unless_ending(self._progress))
         searcher = Searcher(book, index, self.embedder)
         _ = self.embedder.model  # loaded now, not with the first question

@@ -61,7 +61,7 @@ def supported(
     by_number = {rule.number: rule for rule in rules}
     for text, number in found:
         against = [by_number[number]] if number in by_number else rules
-        rule = attribute(f"{text}.", asked, against, similar, embedder)
+        rule = supporting_rule(f"{text}.", asked, against, similar, embedder)
         if rule is not None:
             kept.append(Sentence(text, rule.number))
     return kept, len(found) - len(kept)
@@ -85,7 +85,7 @@ def split_sentences(raw: str) -> list[tuple[str, str | None]]:
     return list(found)[:MAX_SENTENCES]
 
 
-def attribute(
+def supporting_rule(
     sentence: str,
     question: str,
     rules: Sequence[Rule],

@@ -81,7 +81,7 @@ def asks_for_one(probabilities: Probabilities) -> bool:
     return sum(probabilities.get(option, 0.0) for option in OPTIONS) >= MIN_YES_NO_SHARE
 
 
-def judge(probabilities: Probabilities | None, model: str) -> Verdict | None:
+def from_probabilities(probabilities: Probabilities | None, model: str) -> Verdict | None:
     """The verdict of a model; None where the question asks for none, or nothing is known."""
     if probabilities is None or not asks_for_one(probabilities):
         return None

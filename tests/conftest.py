@@ -20,7 +20,7 @@ from index.embedder import DEFAULT, Embedder
 from index.searcher import Searcher
 
 # Where the language model is, or is fetched to; a process that runs a share of the tests is told.
-USERS_HOME = Path(os.environ.setdefault("STICKLER_USERS_HOME", str(files.home())))
+USERS_HOME = Path(os.environ.setdefault("STICKLER_USERS_HOME", str(files.data_folder())))
 os.environ["STICKLER_HOME"] = os.devnull  # what is read before a test starts is no user's either
 settings.register_profile("stickler", deadline=None, derandomize=True, database=None)
 settings.load_profile("stickler")

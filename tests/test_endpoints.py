@@ -153,11 +153,13 @@ def test_an_upload_that_is_too_large_is_refused(url):
 
 
 def test_twenty_clients_at_once_each_get_their_own_answer(url, service):
-    rules = [rule.number for rule in service.resources.book.current.rules if len(rule.text) > 80][
-        :60:3
-    ]
+    rules = [
+        rule.number for rule in service.resources.rulebook.current.rules if len(rule.text) > 80
+    ][:60:3]
     assert len(rules) == 20
-    questions = [f"what about {service.resources.book.current.rule(n).text[:60]}" for n in rules]
+    questions = [
+        f"what about {service.resources.rulebook.current.rule(n).text[:60]}" for n in rules
+    ]
 
     def one(question: str) -> tuple[str, int]:
         event = post(url, "call/v2/ask", {"question": question})
@@ -182,7 +184,7 @@ def test_on_a_network_a_password_is_asked_for_and_models_are_not_free(searcher, 
         with pytest.raises(urllib.error.HTTPError, match="401"):
             post(url, "call/v2/ask", {"question": REACH})
         client = Client(url, auth=("ana", "secret"), verbose=False)
-        with pytest.raises(AppError, match="not offered here"):
+        with pytest.raises(AppError, match="not available here"):
             client.predict(REACH, model="x@http://127.0.0.1:1/v1", api_name="/ask")
         page = browser.new_page()
         page.goto(url)

@@ -60,7 +60,7 @@ def test_search_as_you_type_and_the_tree(page, url):
 
 
 def test_a_text_that_is_added_is_read_first_then_answers(page, url, tmp_path, service):
-    before = service.resources.book
+    before = service.resources.rulebook
     wrong, right = tmp_path / "shopping.txt", tmp_path / "rules.txt"
     wrong.write_text("eggs, flour and milk", encoding="utf-8")
     day = small_release("June 7, 2008")
@@ -70,7 +70,7 @@ def test_a_text_that_is_added_is_read_first_then_answers(page, url, tmp_path, se
     chooser = page.locator("input[type=file]")
     chooser.set_input_files(wrong)
     expect(page.get_by_test_id("toast-body")).to_contain_text("not a rulebook")
-    assert service.resources.book is before
+    assert service.resources.rulebook is before
     chooser.set_input_files(right)
     expect(page.locator("[role=status]", has_text="Added the edition 2008-06-07")).to_be_visible()
     expect(page.locator(".documents")).to_contain_text("rules.txt")

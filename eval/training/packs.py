@@ -148,7 +148,7 @@ def _version(
 def _about_real_rules(rng: random.Random, searcher: Searcher) -> list[Pack]:
     """Packs of questions about rules in the documents, grouped by rule; the rules come later."""
     trainable = data.load().rules
-    book = searcher.book.current
+    book = searcher.rulebook.current
     by_rule: dict[str, list[Question]] = {}
     for item in _questions(_FILES[:4]):
         number = item.gold_rules[0]
@@ -168,7 +168,7 @@ def _about_real_rules(rng: random.Random, searcher: Searcher) -> list[Pack]:
 
 def _with_found_rules(packs: Sequence[Pack], searcher: Searcher, rng: random.Random) -> list[Pack]:
     """The packs with their deciding rule among others that search finds for their questions."""
-    trainable = data.load().rules.keys() & searcher.book.current.by_number.keys()
+    trainable = data.load().rules.keys() & searcher.rulebook.current.by_number.keys()
     asked = list({question.text: None for pack in packs for question in pack.questions})
     results = dict(zip(asked, searcher.search(asked, _SEARCHED), strict=True))
     complete = []
@@ -185,7 +185,7 @@ def _with_found_rules(packs: Sequence[Pack], searcher: Searcher, rng: random.Ran
             shown.insert(0 if rng.random() < _SHARE_RULE_FIRST else rng.randint(0, len(shown)), own)
         else:
             shown = others[:2]
-        by_number = searcher.book.current.by_number
+        by_number = searcher.rulebook.current.by_number
         rules = tuple(ShownRule.of(by_number[number]) for number in shown)
         complete.append(
             pack._replace(rules=rules, open=pack.open if settled else None, settled=settled)

@@ -46,7 +46,7 @@ def tune(recipe: Recipe, out: Path | None, progress: Progress) -> tuple[Card, Pa
         raise SticklerError(reason, Remedy(Action.GET_MODEL, model.name))
     units = packs.units(recipe.seed, Searcher.open(), recipe.limit)
     data = packs.fingerprint(units)
-    work = files.home() / "tuning" / "answers"
+    work = files.data_folder() / "tuning" / "answers"
     started = files.digest(recipe.start) if recipe.start else ""
     task = AnswerReader(*lora.load(base), units)
     if recipe.start:

@@ -32,7 +32,7 @@ def tune(recipe: Recipe, out: Path | None, progress: Progress) -> tuple[Card, Pa
     """
     known = data.load(recipe.limit)
     task = Retriever(known, recipe.frozen)
-    work = files.home() / "tuning" / "retriever"
+    work = files.data_folder() / "tuning" / "retriever"
     key = f"retriever {known.hash} {recipe}"
     steps, seconds = loop.train(task, recipe.epochs, recipe.rate, recipe.seed, work, key, progress)
     base, book = Embedder(PLAIN), library.load().current

@@ -73,7 +73,7 @@ def made_with(assistant: Assistant) -> dict[str, str]:
     assistant.load()
     model, searcher = assistant.model, assistant.resources.searcher
     index_made = searcher.index.manifest
-    own_words = files.home() / "vocabulary.toml"
+    own_words = files.data_folder() / "vocabulary.toml"
     rules = [index_made["format"], index_made["scheme"], index_made["documents"]]
     words = own_words.read_text(encoding="utf-8") if own_words.exists() else ""
     return {

@@ -59,7 +59,7 @@ class GgufModel:
         if adapter:
             _check(adapter)
         self._key = secrets.token_hex()
-        self._folder = files.home() / "cache" / "prompts"
+        self._folder = files.data_folder() / "cache" / "prompts"
         with files.explained(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
         self._prefix_lock = threading.Lock()

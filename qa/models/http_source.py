@@ -225,8 +225,8 @@ def _reason(error: Exception) -> str:
         (httpx2.ConnectError, "no connection"),
         (httpx2.ConnectTimeout, "no connection"),
         (httpx2.TimeoutException, "no answer in time"),
-        (httpx2.RemoteProtocolError, "the connection broke off"),
-        (httpx2.ReadError, "the connection broke off"),
+        (httpx2.RemoteProtocolError, "the connection was lost"),
+        (httpx2.ReadError, "the connection was lost"),
     ]
     response = getattr(error, "response", None)
     if response is not None and response.status_code not in (401, 403, 404):

@@ -33,7 +33,7 @@ class Manifest:
 
 def folder() -> Path:
     """Where model files live."""
-    return files.home() / "models"
+    return files.data_folder() / "models"
 
 
 def file_name(name: str) -> str | None:

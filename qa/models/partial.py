@@ -103,8 +103,8 @@ class Partial:
         needed = max(0, self.expected_size - self.size) + extra + _SPARE
         if free < needed:
             raise SticklerError(
-                f"{self.file} needs {_megabytes(needed)} MB in {self.path.parent}, where "
-                f"{_megabytes(free)} MB are free",
+                f"{self.file} needs {_megabytes(needed)} MB in {self.path.parent}, where only "
+                f"{_megabytes(free)} MB are available",
                 "free some disk space",
                 "set STICKLER_HOME to a folder on another disk",
             )

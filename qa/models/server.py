@@ -244,7 +244,7 @@ class _Call:
         except TimeoutError:
             raise self._late(PIECE_SECONDS) from None
         except (OSError, ValueError, http.client.HTTPException) as error:
-            what = f"broke off in the middle of its answer ({_reason(error)})"
+            what = f"stopped in the middle of its answer ({_reason(error)})"
             raise self._error(what, "look at its log") from None
         if len(data) >= _MAX_BYTES:
             raise self._error("sent more than 16 MiB at once", _OTHER)
@@ -274,7 +274,9 @@ class _Call:
         status = response.status
         if 300 <= status < 400:
             place = _short(response.getheader("Location", ""))
-            return self._error(f"redirects to '{place}', which is not followed", "use that", _OTHER)
+            return self._error(
+                f"redirects to '{place}', which is not followed", "use that address", _OTHER
+            )
         if status in {401, 403}:
             if os.environ.get(KEY):
                 return self._error(f"rejects the key in {KEY}", "set another")

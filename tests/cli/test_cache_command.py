@@ -17,15 +17,15 @@ def home(built_home, tmp_path, monkeypatch, shared_search):
 def test_an_answer_is_kept_shown_and_cleared(home, stickler, result):
     assert result("cache", "show")["answers"] == 0
     asked = ("ask", REACH, "--model", "none")
-    assert "answered before" not in stickler(*asked)[1]
+    assert "from the cache" not in stickler(*asked)[1]
     code, out, err = stickler(*asked)
     assert (code, err) == (0, "")
-    assert out.rstrip().endswith("answered before")
+    assert out.rstrip().endswith("from the cache")
     assert result("cache", "show")["answers"] == 1
     assert stickler("cache", "show")[1].startswith("1 of at most 2000 answers, ")
     assert stickler("cache", "clear")[1].startswith("Cleared, ")
     assert stickler("cache", "clear")[1] == "The cache is empty.\n"
-    assert "answered before" not in stickler(*asked)[1]
+    assert "from the cache" not in stickler(*asked)[1]
 
 
 def test_a_damaged_cache_is_a_note_and_clearing_mends_it(home, stickler):

@@ -35,5 +35,5 @@ def test_a_missing_rule_is_told_with_the_commands_that_help():
         library.load().current.rule("702.18z")
     assert caught.value.sentence(phrase) == (
         "There is no rule 702.18z in the current edition (nearest: 702.18b and 702.19): "
-        "see 'stickler rules list', or add a fuller text with 'stickler rules add FILE'."
+        "see 'stickler rules list', or add a fuller document with 'stickler rules add FILE'."
     )

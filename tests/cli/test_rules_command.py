@@ -154,7 +154,7 @@ def test_diff_says_where_only_excerpts_can_be_compared(stickler):
     code, out, err = stickler("rules", "diff")
     assert (code, out) == (1, "")
     assert err.startswith("Error: There are fewer than two full editions to compare (loaded: 2024-")
-    assert err.endswith("or get the whole rules with 'stickler rules latest'.\n")
+    assert err.endswith("or get the full rules with 'stickler rules latest'.\n")
 
 
 @pytest.mark.parametrize("wrong", [["2024-03-08"], ["--json", "--markdown"]])

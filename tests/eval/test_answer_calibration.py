@@ -16,7 +16,7 @@ def rows(count, right_share):
         good = rng.random() < right_share
         likely = rng.gauss(1.0 if good else -1.0, 0.6)
         judged = ["right" if good else rng.choice(["wrong", "misleading"])] * 2
-        features = {"likely": likely, "open": rng.random()}
+        features = {"mean_logprob": likely, "no_verdict_asked": rng.random()}
         kind = "dev" if at % 5 == 0 else "calibration"
         yield {
             **{"id": f"a{at}", "set": kind, "features": features, "judged": judged},
@@ -42,8 +42,8 @@ def test_answers_above_the_threshold_are_right_often_enough(fit):
     figures, tables = fit(list(rows(400, 0.5)))
     assert set(tables) == {"another", "small"}
     table = tables["small"]
-    assert logistic(table, {"likely": 2.0, "open": 0.5}) > 0.9
-    assert abs(table["features"]["open"]) < abs(table["features"]["likely"])
+    assert logistic(table, {"mean_logprob": 2.0, "no_verdict_asked": 0.5}) > 0.9
+    assert abs(table["features"]["no_verdict_asked"]) < abs(table["features"]["mean_logprob"])
     assert figures["calibration: right, all"].value == pytest.approx(0.5, abs=0.06)
     assert figures["calibration: sentences right"].value >= answer_calibration.MIN_RIGHT_SHARE
     assert (
@@ -65,16 +65,16 @@ def test_a_likely_answer_that_no_rule_supports_is_not_shown(fit):
 def test_a_feature_that_is_the_same_for_all_weighs_nothing(fit):
     judged = list(rows(400, 0.5))
     for row in judged:
-        row["features"]["open"] = 1.0
+        row["features"]["no_verdict_asked"] = 1.0
     _, tables = fit(judged)
-    assert tables["small"]["features"]["open"] == pytest.approx(0, abs=1e-6)
-    assert logistic(tables["small"], {"likely": 2.0, "open": 1.0}) > 0.9
+    assert tables["small"]["features"]["no_verdict_asked"] == pytest.approx(0, abs=1e-6)
+    assert logistic(tables["small"], {"mean_logprob": 2.0, "no_verdict_asked": 1.0}) > 0.9
 
 
 def test_where_nothing_tells_right_from_wrong_nothing_is_shown(fit):
     judged = list(rows(200, 0.4))
     for row in judged:
-        row["features"]["likely"] = 1.0 + len(row["id"]) / 100
+        row["features"]["mean_logprob"] = 1.0 + len(row["id"]) / 100
     figures, tables = fit(judged)
     assert tables["small"]["threshold"] > 1
     assert figures["calibration: sentences shown"].value == 0
@@ -84,7 +84,7 @@ def test_a_clear_verdict_is_shown_without_its_sentences_and_measured_by_the_gold
     judged = list(rows(400, 0.5))
     for row in judged:
         row["verdict"] = row["gold_verdict"] = "no"
-        row["features"]["likely"] = 1.0
+        row["features"]["mean_logprob"] = 1.0
     for row in judged[::4]:
         row["verdict"] = "yes"
     for row in judged[1::4]:

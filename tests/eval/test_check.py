@@ -9,7 +9,7 @@ from eval import check as checking
 from eval import items, run
 from eval.check import check, parse
 from eval.run import Plan
-from index.stages import Weights
+from index.stages import ScoreWeights
 from qa.resources import Resources
 
 
@@ -28,7 +28,7 @@ def test_no_published_figure_that_is_quick_to_measure_is_missed(searcher, monkey
 def test_a_worse_search_would_be_noticed(searcher, monkeypatch):
     few = items.dev()[:40]
     monkeypatch.setattr(items, "dev", lambda: few)
-    monkeypatch.setitem(run.VARIANTS, "default", Weights(dense=-1, bm25=0))
+    monkeypatch.setitem(run.VARIANTS, "default", ScoreWeights(dense=-1, bm25=0))
     assert any(not result.kept for result in check(Resources(searcher=searcher), quick=True))
 
 

@@ -11,10 +11,10 @@ from index.errors import SticklerError
 
 def test_every_gold_rule_is_in_the_book(searcher):
     for name in ("dev", "test", "calibration", "examples", "rule", "outcome", "verdict", "free"):
-        those = items.load(name, searcher.book)
+        those = items.load(name, searcher.rulebook)
         assert len({item.id for item in those}) == len(those)
         for item in those:
-            book = searcher.book.edition(item.edition)
+            book = searcher.rulebook.edition(item.edition)
             assert item.gold_rules
             assert all(number in book.by_number for number in item.gold_rules)
 

@@ -11,7 +11,7 @@ from index import expansion, parsers
 from index.editions import Rulebook
 from index.embedder import PLAIN, Embedder
 from index.expansion import Expansion
-from index.stages import Weights
+from index.stages import ScoreWeights
 
 ASKED = "My 3/3 got tapped after I declared it as an attacker. Does it still deal its damage?"
 
@@ -146,7 +146,7 @@ def test_another_embedding_model_searches_without_them():
 
 
 def test_they_find_rules_that_are_not_found_without_them(searcher):
-    without = searcher.with_weights(Weights(question=float("-inf")))
+    without = searcher.with_score_weights(ScoreWeights(question=float("-inf")))
     asked = "Does summoning sickness stop my brand new guy from attacking this turn?"
     with_them, plain = (one.search([asked])[0] for one in (searcher, without))
     assert [h.passage.number for h in with_them.hits] != [h.passage.number for h in plain.hits]
@@ -155,7 +155,7 @@ def test_they_find_rules_that_are_not_found_without_them(searcher):
 def test_a_rule_that_is_masked_is_not_found_by_its_questions(searcher, rows):
     [row] = [row for row in rows if row["number"] == "702.19b"]
     asked = row["questions"][0]
-    rule = searcher.book.current.rule("702.19b")
+    rule = searcher.rulebook.current.rule("702.19b")
     found, hidden = (
         [hit.passage.number for hit in searcher.search([asked], masked=[ids])[0].hits]
         for ids in ((), (rule.passage_id, rule.example_id(1), rule.example_id(2)))

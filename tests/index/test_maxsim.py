@@ -7,7 +7,7 @@ from index import maxsim
 from index.embedder import Embedder
 from index.maxsim import CANDIDATES, MaxSim
 from index.searcher import Searcher
-from index.stages import Weights
+from index.stages import ScoreWeights
 
 QUESTION = "my attacker with trample is blocked by two guys, must I kill both first?"
 RULES = [
@@ -78,7 +78,7 @@ def test_nothing_to_compare_is_nothing(embedder, queries):
 
 
 def test_search_orders_the_first_rules_by_their_tokens_too(searcher):
-    without = searcher.with_weights(Weights(maxsim=0))
+    without = searcher.with_score_weights(ScoreWeights(maxsim=0))
     before, after = (each.search([QUESTION], 30)[0].hits for each in (without, searcher))
     first, second = ([hit.passage.id for hit in hits] for hits in (before, after))
     assert first != second
@@ -90,8 +90,8 @@ def test_search_orders_the_first_rules_by_their_tokens_too(searcher):
 def test_the_text_of_a_masked_rule_is_not_compared(searcher):
     """702.19b is then found by its examples, and compared by them."""
     recording = RecordingEmbedder(searcher.embedder)
-    rule = searcher.book.current.rule("702.19b")
-    [found] = Searcher(searcher.book, searcher.index, recording).search(
+    rule = searcher.rulebook.current.rule("702.19b")
+    [found] = Searcher(searcher.rulebook, searcher.index, recording).search(
         [QUESTION], masked=[{rule.passage_id}]
     )
     assert "702.19b" in {hit.passage.number for hit in found.hits}

@@ -87,17 +87,17 @@ def questions_about(rule, book):
 
 @pytest.mark.parametrize("number", ["702.19b", "702.9b", "510.1c", "702.22j"])
 def test_a_masked_rule_is_invisible_on_every_path(searcher, number):
-    rule = searcher.book.current.rule(number)
+    rule = searcher.rulebook.current.rule(number)
     masked = [rule.passage_id]
     masked += [rule.example_id(place) for place, _ in enumerate(rule.examples, 1)]
-    questions = list(questions_about(rule, searcher.book))
+    questions = list(questions_about(rule, searcher.rulebook))
     for hidden, expected in ((masked, False), ((), True)):
         for result in searcher.search(questions, k=700, masked=[hidden] * len(questions)):
             assert (number in [hit.passage.number for hit in result.hits]) is expected
 
 
 def test_a_masked_example_is_invisible_though_its_rule_is_not(searcher):
-    rule = searcher.book.current.rule("702.19b")
+    rule = searcher.rulebook.current.rule("702.19b")
     text, passage = rule.examples[0].text, rule.example_id(1)
     assert passage in [h.passage.id for h in hits(searcher, text)]
     rest = hits(searcher, text, k=700, masked=[passage])
@@ -129,7 +129,7 @@ def test_odd_questions_find_something_and_do_no_harm(searcher, question):
 
 
 def test_as_many_rules_as_there_are_can_be_asked_for(searcher):
-    sentences = [rule for rule in searcher.book.current.rules if not rule.is_heading]
+    sentences = [rule for rule in searcher.rulebook.current.rules if not rule.is_heading]
     assert len(hits(searcher, "trample", k=5000)) == len(sentences)
     with pytest.raises(SticklerError, match="at least one"):
         searcher.search(["trample"], k=0)

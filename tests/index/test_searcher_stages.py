@@ -9,11 +9,11 @@ from index.editions import Rulebook
 from index.hits import Hit, SearchResult
 from index.passages import passages
 from index.rulebook import Example, GlossaryEntry, ParsedDocument, Rule
-from index.stages import Candidates, Query, ViewSearch, Weights, rerank
+from index.stages import Candidates, Query, ScoreWeights, ViewSearch, rerank
 from index.store import View
 
 EDITION = "2024-03-08"
-WEIGHTS = Weights(dense=1.0, bm25=0.5, heading=10.0, around=0.25, example=-2.0, reference=0.1)
+WEIGHTS = ScoreWeights(dense=1.0, bm25=0.5, heading=10.0, around=0.25, example=-2.0, reference=0.1)
 RULES = (
     Rule("702.9", "Flying", EDITION, "text"),
     Rule("702.9a", "Flying is an evasion ability.", EDITION, "text"),
@@ -111,7 +111,7 @@ def other_stages(rules, glossary=()):
     vectors.add(np.zeros((len(embedded), 2), dtype="float32"))
     texts = Bm25.build([passage.embedded for passage in embedded])
     return ViewSearch(
-        View(book, embedded, vectors, texts), Weights(pointer=-3.0, other_format=-1.0)
+        View(book, embedded, vectors, texts), ScoreWeights(pointer=-3.0, other_format=-1.0)
     )
 
 

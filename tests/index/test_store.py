@@ -17,11 +17,11 @@ from index.bm25 import stems
 from index.embedder import Embedder
 from index.errors import Action, Remedy, SticklerError
 from index.searcher import Searcher
-from index.stages import Weights
+from index.stages import ScoreWeights
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = "from index import library, store; from index.embedder import Embedder; "
-BUILD += "store.build(library.load(), Embedder(), anew=True)"
+BUILD += "store.build(library.load(), Embedder(), force=True)"
 
 
 @pytest.fixture
@@ -44,7 +44,9 @@ def search(book, embedder):
     """What the index on disk finds."""
 
     def numbers():
-        searcher = Searcher(book, store.open_store(book, embedder), embedder, Weights(maxsim=0))
+        searcher = Searcher(
+            book, store.open_store(book, embedder), embedder, ScoreWeights(maxsim=0)
+        )
         return [hit.passage.number for hit in searcher.search(["what is trample?"])[0].hits]
 
     return numbers
@@ -59,7 +61,7 @@ def test_a_fresh_index_is_left_alone(own_home, book):
 def test_a_rule_is_found_by_a_word_that_only_the_questions_beside_it_have(book, own_home, embedder):
     """No rule speaks of buddies, players do."""
     assert not any("buddy" in rule.text for rule in book.current.rules)
-    words_only = Weights(dense=0, bm25=1, question=-math.inf, maxsim=0)
+    words_only = ScoreWeights(dense=0, bm25=1, question=-math.inf, maxsim=0)
     searcher = Searcher(book, store.open_store(book, embedder), embedder, words_only)
     [result] = searcher.search(["buddy"])
     assert result.hits[0].score > 1
@@ -144,7 +146,7 @@ def test_a_damaged_pointer_is_noticed_and_building_mends_it(own_home, book, sear
 
 def test_building_mends_what_is_damaged(own_home, book, search):
     (place(own_home) / "current" / "vectors.faiss").write_bytes(b"")
-    store.build(book, Embedder(), anew=True)
+    store.build(book, Embedder(), force=True)
     assert "702.19a" in search()
 
 
@@ -160,7 +162,7 @@ def test_a_kill_at_any_moment_leaves_the_old_index(own_home, search):
         child.send_signal(signal.SIGKILL)
         child.wait()
         assert search() == before
-    store.build(library.load(), Embedder(), anew=True)
+    store.build(library.load(), Embedder(), force=True)
     assert search() == before
     assert len(folders(own_home)) <= 2
 
@@ -175,14 +177,14 @@ def test_two_builds_at_once_both_end_and_leave_one_index(own_home, search):
 def test_a_full_disk_is_one_sentence_and_the_old_index_stays(own_home, book, search, disk_full):
     before = search()
     with disk_full(200_000), pytest.raises(SticklerError, match="File too large"):
-        store.build(book, Embedder(), anew=True)
+        store.build(book, Embedder(), force=True)
     assert search() == before
     assert len(folders(own_home)) == 1
 
 
 def test_two_builds_in_one_second_do_not_meet(own_home, book, search):
     for _ in range(2):
-        store.build(book, Embedder(), anew=True)
+        store.build(book, Embedder(), force=True)
     assert "702.19a" in search()
 
 

@@ -76,7 +76,7 @@ def test_a_file_whose_column_is_not_clear_leaves_the_choice(tmp_path):
         ("empty.csv", b"question\n\n", "empty.csv contains no questions"),
         ("bad.parquet", b"PAR1 this is none", "bad.parquet cannot be read as"),
         ("bad.xlsx", b"not a workbook", "bad.xlsx cannot be read as"),
-        ("page.html", b"<p>", "from page.html: its ending is not a known format"),
+        ("page.html", b"<p>", "from page.html .its ending is not a known format"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_sentence_without_its_place(name, content, why, tmp_path):

@@ -50,11 +50,11 @@ def test_a_small_run_takes_items_from_all_over_the_set():
 
 def test_the_report_has_figures_plots_and_what_went_wrong(service):
     run = evaluate(service, count=20)
-    shown = render_run(run, service.resources.book)
+    shown = render_run(run, service.resources.rulebook)
     assert '<th scope="row">hit@10</th>' in shown
     assert "right, strict" not in shown  # no model spoke
     assert shown.count("<svg") >= 2
-    assert "of 20 went wrong (rule cited)" in shown
+    assert "of 20 items wrong (rule cited)" in shown
     assert '<a class="ref"' in shown
     assert "<mark><a" in shown  # a deciding rule that was found and not cited
 
@@ -64,7 +64,7 @@ def test_a_model_is_measured_where_it_speaks(searcher):
     service = service_with(searcher, EchoModel("Yes."), settings)
     run = evaluate(service, "verdict", settings=settings)
     assert {record["raw"] for record in run.records} == {"Yes."}
-    assert "right, lenient" in render_run(run, service.resources.book)
+    assert "right, lenient" in render_run(run, service.resources.rulebook)
 
 
 def test_stopping_ends_a_run_between_items_and_keeps_what_there_is(searcher, home):
@@ -150,12 +150,12 @@ def test_own_sets_are_offered_and_shown_as_text(service, tmp_path):
     path.write_text(
         json.dumps({"question": hostile, "gold_rules": ["510.1"]}) + "\n", encoding="utf-8"
     )
-    items.add(path, "mine", service.resources.book)
+    items.add(path, "mine", service.resources.rulebook)
     assert list_sets()[-1] == ("mine: your own", "mine")
     assert f"dev: {items.REGISTRY['dev'].description}" in dict(list_sets())
-    shown = render_run(evaluate(service, "mine"), service.resources.book)
+    shown = render_run(evaluate(service, "mine"), service.resources.rulebook)
     assert "<script" not in shown
-    assert "1 of 1 went wrong" in shown
+    assert "1 of 1 items wrong" in shown
 
 
 @pytest.mark.parametrize("name", ["..", "../runs", "x", ""])

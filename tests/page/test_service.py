@@ -137,7 +137,7 @@ def test_a_model_that_is_not_shown_is_not_loaded(searcher):
 )
 def test_where_models_are_not_free_no_visitor_can_name_one(model, searcher):
     service = Service(any_model=False, resources=Resources(searcher=searcher))
-    with pytest.raises(SticklerError, match="not offered here"):
+    with pytest.raises(SticklerError, match="not available here"):
         service.settings_for(model=model)
     assert service.settings_for(model="none").model == "none"
 
@@ -168,17 +168,17 @@ def test_the_latest_rules_answer_once_they_are_fetched_and_only_then(service, pu
     def get():
         return service.get_latest(lambda step: None, lambda done, total: None)
 
-    before = service.resources.book
+    before = service.resources.rulebook
     publisher.link("/rules.pdf")
     with pytest.raises(SticklerError, match="no link"):
         get()
-    assert service.resources.book is before
+    assert service.resources.rulebook is before
     publisher.publish("MagicCompRules 20250704.txt", small_release("July 4, 2025"))
     assert get().status == "added"
     assert ask(service, "702.2b")[1].cited[0].edition == "2025-07-04"
-    loaded = service.resources.book
+    loaded = service.resources.rulebook
     assert get().status == "loaded"
-    assert service.resources.book is loaded
+    assert service.resources.rulebook is loaded
 
 
 def test_a_text_that_is_added_answers_while_a_job_goes_on_with_the_old_ones(service, tmp_path):
@@ -192,7 +192,7 @@ def test_a_text_that_is_added_answers_while_a_job_goes_on_with_the_old_ones(serv
     assert parsed.edition == "2008-06-07"
     settings = service.settings_for(edition="2008-06-07")
     assert ask(service, "702.2b", settings)[1].cited[0].edition == "2008-06-07"
-    assert "2008-06-07" not in before.resources.book.editions
+    assert "2008-06-07" not in before.resources.rulebook.editions
 
 
 def test_many_threads_search_at_once_and_each_gets_its_own(service):
@@ -245,4 +245,4 @@ def test_a_cache_that_cannot_be_used_is_said_once_on_the_terminal(service, home,
         assert ask(service)[1].cited[0].number == "702.17b"
     said = capsys.readouterr().err
     assert said.count("Note: The answer cache") == 1
-    assert "run 'stickler cache clear' on the machine itself" in said
+    assert "run 'stickler cache clear' on the server itself" in said

@@ -55,7 +55,7 @@ class Loaded:
     """A search with one whole edition."""
 
     rule = Rule("100.1", "These rules apply to any game.", "2025-07-04", "made up")
-    book = Rulebook([ParsedDocument("made up", "2025-07-04", (rule,), {"100": "General"})])
+    rulebook = Rulebook([ParsedDocument("made up", "2025-07-04", (rule,), {"100": "General"})])
 
 
 def test_every_state_of_a_model_has_its_words():

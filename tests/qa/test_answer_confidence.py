@@ -7,7 +7,7 @@ import pytest
 
 from qa import answer_confidence
 from qa.answer import Answer
-from qa.answer_confidence import features, judge
+from qa.answer_confidence import estimate, features
 from qa.citations import Citation
 
 TRAMPLE = Citation("702.19b", "2024-03-08", "Trample", "quote", "text", "supported")
@@ -28,7 +28,7 @@ ANSWER = Answer(
 @pytest.fixture
 def table(tmp_path, monkeypatch):
     """A model that is trusted as far as its sentences are supported."""
-    weights = dict.fromkeys(features(ANSWER), 0.0) | {"supported": 4.0}
+    weights = dict.fromkeys(features(ANSWER), 0.0) | {"supported_share": 4.0}
     path = tmp_path / "answer_confidence.json"
     path.write_text(json.dumps({"judged": {"constant": -2, "features": weights, "threshold": 0.6}}))
     monkeypatch.setattr(answer_confidence, "WEIGHTS", path)
@@ -39,24 +39,26 @@ def table(tmp_path, monkeypatch):
 
 def test_what_is_known_of_an_answer_is_told_in_figures():
     found = features(ANSWER)
-    assert (found["open"], found["count"], found["definition"], found["first"]) == (1, 1, 0, 1)
-    assert (found["supported"], found["likely"], found["verdict"]) == (0.5, -0.3, 0)
+    kind = ("no_verdict_asked", "asks_how_many", "asks_definition", "cites_top_rule")
+    assert [found[name] for name in kind] == [1, 1, 0, 1]
+    said = ("supported_share", "mean_logprob", "verdict_log_odds")
+    assert [found[name] for name in said] == [0.5, -0.3, 0]
     sure = features(replace(ANSWER, verdict_confidence=0.9, question="Does it die?"))
-    assert (sure["open"], sure["count"]) == (0, 0)
-    assert sure["verdict"] == pytest.approx(2.197, abs=0.001)
+    assert (sure["no_verdict_asked"], sure["asks_how_many"]) == (0, 0)
+    assert sure["verdict_log_odds"] == pytest.approx(2.197, abs=0.001)
 
 
 def test_a_certain_probability_is_still_a_finite_figure():
     found = features(replace(ANSWER, verdict_confidence=1.0, confidence=1.0))
-    assert found["verdict"] == found["found"] == pytest.approx(4.595, abs=0.001)
+    assert found["verdict_log_odds"] == found["search_log_odds"] == pytest.approx(4.595, abs=0.001)
 
 
 @pytest.mark.parametrize(("unsupported", "right", "enough"), [(0, 0.881, True), (1, 0.5, False)])
 def test_it_is_enough_above_the_threshold(table, unsupported, right, enough):
-    assert judge(replace(ANSWER, unsupported=unsupported)) == (right, enough)
+    assert estimate(replace(ANSWER, unsupported=unsupported)) == (right, enough)
 
 
 def test_of_a_model_that_nobody_judged_nothing_is_known(table):
     other = replace(ANSWER, model="another")
-    assert judge(other) == (None, True)
-    assert judge(replace(other, verdict="unclear")) == (None, False)
+    assert estimate(other) == (None, True)
+    assert estimate(replace(other, verdict="unclear")) == (None, False)

@@ -265,7 +265,7 @@ def test_an_order_hidden_in_a_document_is_only_text(small_release, embedder, hom
 def test_the_sentence_that_the_model_speaks_of_is_marked(searcher):
     """Of the cited rule's sentences, the one that question and model together come nearest to."""
     question = "My trampler is blocked by two creatures. How much damage goes through?"
-    rule = searcher.book.current.by_number["702.19b"]
+    rule = searcher.rulebook.current.by_number["702.19b"]
 
     def marked(said):
         cited = speaking(searcher, EchoModel(said)).ask(question).cited

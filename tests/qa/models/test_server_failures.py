@@ -80,14 +80,12 @@ def cut_in_chunks(handler):
     handler.close_connection = True
 
 
-@pytest.mark.parametrize(
-    ("cut", "told"), [(events("Excess "), "stopped"), (cut_in_chunks, "broke off")]
-)
-def test_what_came_before_a_break_is_given(fake, cut, told):
+@pytest.mark.parametrize("cut", [events("Excess "), cut_in_chunks])
+def test_what_came_before_a_break_is_given(fake, cut):
     one = fake(cut, FINE)
     pieces = ServerModel(f"small@{one.address}").stream(ASK, threading.Event())
     assert next(pieces) == "Excess "
-    with pytest.raises(SticklerError, match=f"{told} in the middle of its answer"):
+    with pytest.raises(SticklerError, match="stopped in the middle of its answer"):
         next(pieces)
     assert len(one.requests) == 1
 
