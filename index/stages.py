@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
 from index import numbers
@@ -134,7 +135,7 @@ class ViewSearch:
         query = Query(question, terms, named, names_format(question), vector, masked, nearest)
         candidates = self.candidates(query, k)
         best = self.fuse(query, candidates)
-        scored = self.boost(query, candidates, best)[:k]
+        scored = self.boost(query, candidates, best, k)
         ranked: dict[str, Scored] = {}
         for one in sorted(self.look_up(query, k) + scored, key=lambda each: -each.score):
             ranked.setdefault(one.passage.number, one)
@@ -194,18 +195,32 @@ class ViewSearch:
         """Each rule's best score and the row that has it, with the row's bonuses and penalties."""
         weights = self._weights
         scores = weights.dense * candidates.dense + weights.bm25 * candidates.bm25
+        scores = scores + self._penalties[int(query.names_format)][candidates.rows]
         best: dict[str, tuple[float, int]] = {}
         for row, score in zip(candidates.rows, scores.tolist(), strict=True):
             passage = self._view.passages[row]
-            score += weights.example * (passage.kind == "example")
-            score += weights.heading * (passage.heading in query.headings)
-            score += weights.pointer * self._only_points(passage)
-            score += weights.other_format * (
-                passage.number[0] in _VARIANT_CHAPTERS and not query.names_format
-            )
+            if passage.heading in query.headings:
+                score += weights.heading
             if passage.number not in best or best[passage.number][0] < score:
                 best[passage.number] = (score, row)
         return best
+
+    @cached_property
+    def _penalties(self) -> "Floats":
+        """Each row's penalty in questions that name no other format, and in those that do."""
+        import numpy as np
+
+        weights = self._weights
+        passages = self._view.passages
+        own = [
+            weights.example * (passage.kind == "example")
+            + weights.pointer * self._only_points(passage)
+            for passage in passages
+        ]
+        variants = [
+            weights.other_format * (passage.number[0] in _VARIANT_CHAPTERS) for passage in passages
+        ]
+        return np.array([np.add(own, variants), own], dtype="float32")
 
     def _only_points(self, passage: Passage) -> bool:
         """Whether it is a glossary entry that only refers to a heading or to an absent rule."""
@@ -215,9 +230,9 @@ class ViewSearch:
         return rule is None or not rule.embedded
 
     def boost(
-        self, query: Query, candidates: Candidates, best: Mapping[str, tuple[float, int]]
+        self, query: Query, candidates: Candidates, best: Mapping[str, tuple[float, int]], k: int
     ) -> list[Scored]:
-        """Every candidate rule, best first, with the bonuses for neighbours and references."""
+        """The k best candidate rules, with the bonuses for neighbours and references."""
         around: dict[str, float] = {}
         for number, (score, _) in best.items():
             group = numbers.group(number)
@@ -237,13 +252,13 @@ class ViewSearch:
                 self._view.passages[best[number][1]],
                 _via(self._rows[number], dense, bm25, number in referred),
             )
-            for number in sorted(total, key=lambda n: -total[n])
+            for number in nlargest(k, total, key=total.__getitem__)
         ]
 
     def _referred(self, total: Mapping[str, float], masked: frozenset[str]) -> dict[str, float]:
         """What a rule gains from being named by one of the best."""
         gains: dict[str, float] = {}
-        for number in sorted(total, key=lambda n: -total[n])[:_REFERRING_RULES]:
+        for number in nlargest(_REFERRING_RULES, total, key=total.__getitem__):
             rule = self._edition.by_number.get(number)
             if rule is None or rule.passage_id in masked:
                 continue

@@ -142,7 +142,9 @@ def test_rules_of_other_formats_count_less_unless_the_question_speaks_of_one():
 
 def test_a_rule_gains_a_share_of_the_best_of_its_group(stages):
     of = candidates([0, 2, 3], [1.0, 4.0, 2.0])
-    scored = stages.boost(query(), of, {"702.9a": (1.0, 0), "702.17a": (4.0, 2), "702.17b": (2, 3)})
+    scored = stages.boost(
+        query(), of, {"702.9a": (1.0, 0), "702.17a": (4.0, 2), "702.17b": (2, 3)}, 9
+    )
     assert scores(scored) == {"702.17a": 5.0, "702.17b": 3.0, "702.9a": 1.25}
     assert [one.passage.number for one in scored] == ["702.17a", "702.17b", "702.9a"]
     assert {one.via for one in scored} == {("dense", "lexical")}
@@ -150,10 +152,10 @@ def test_a_rule_gains_a_share_of_the_best_of_its_group(stages):
 
 def test_a_rule_gains_from_a_good_one_that_refers_to_it_unless_that_is_masked(stages):
     of, best = candidates([1, 3], [8.0, 2.0]), {"702.9b": (8.0, 1), "702.17b": (2.0, 3)}
-    scored = stages.boost(query(), of, best)
+    scored = stages.boost(query(), of, best, 9)
     assert scores(scored) == {"702.9b": 10.0, "702.17b": 2.5 + 1.0}
     assert "reference" in scored[1].via
-    hidden = stages.boost(query(masked=[f"{EDITION}/702.9b"]), of, best)
+    hidden = stages.boost(query(masked=[f"{EDITION}/702.9b"]), of, best, 9)
     assert scores(hidden) == {"702.9b": 10.0, "702.17b": 2.5}
     assert "reference" not in hidden[1].via
 
