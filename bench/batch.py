@@ -27,7 +27,7 @@ from qa.settings import Settings
 class Sizes:
     """The number of questions of each part."""
 
-    silent, speaking, peer, few, many = 300, 16, 16, 1_000, 100_000
+    silent, speaking, peer, few, many = 300, 16, 16, 1_000, 20_000
 
     def small(self) -> "Sizes":
         self.silent, self.speaking, self.peer, self.few, self.many = 48, 4, 4, 200, 1_000

@@ -1,6 +1,5 @@
 """The differences between two editions as the command line prints them: lines, Markdown, JSON."""
 
-import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +9,7 @@ import typer
 from cli.terminal import mark_change, wrapped
 from index.diff import Diff, RuleChange
 from index.rulebook import Rule
+from qa.markdown import escape
 
 _GLIMPSE = 60  # characters of a rule where its words are not asked for
 _MARKDOWN = {"same": "{}", "gone": "~~{}~~", "new": "**{}**"}
@@ -39,11 +39,11 @@ def as_markdown(diff: Diff, words: bool) -> Iterator[str]:
     """A document with a heading for each section and an item for each rule that changed."""
     yield f"# From {diff.old} to {diff.new}\n"
     yield f"{diff.summary[:1].upper()}{diff.summary[1:]}."
-    yield from (f"\n{_escaped(note)}" for note in diff.notes)
+    yield from (f"\n{escape(note)}" for note in diff.notes)
     for section in diff.sections:
-        yield f"\n## {section.number} {_escaped(section.name)}\n"
+        yield f"\n## {section.number} {escape(section.name)}\n"
         for change in section.changes:
-            texts = [_escaped(_glimpse(change.rule))]
+            texts = [escape(_glimpse(change.rule))]
             if words:
                 texts = [_marked(kind, text) for kind, text in change.words]
             kinds = " and ".join(change.kinds)
@@ -98,11 +98,6 @@ def _glimpse(rule: Rule) -> str:
 
 def _marked(kind: str, text: str) -> str:
     """Words in Markdown, what went struck out and what came in bold; the space stays outside."""
-    words = _escaped(" ".join(text.split()))
+    words = escape(" ".join(text.split()))
     space = " " if text[-1:].isspace() else ""
     return _MARKDOWN[kind].format(words) + space if words else space
-
-
-def _escaped(text: str) -> str:
-    """Text that Markdown shows as it is."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", text)

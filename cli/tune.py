@@ -73,7 +73,7 @@ def answers(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Train the default language model to read rules; many hours, resumes if interrupted.
+    """Train the default language model to read rules; two to three hours, resumes if interrupted.
 
     Needs 18 GB of memory and the packages of the 'tune' extra.
     """

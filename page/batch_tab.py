@@ -8,6 +8,7 @@ from index.errors import SticklerError
 from page import batch_jobs, preview
 from page.background_jobs import Stopped
 from page.components import EVENT, QUICK, Shared, html, live_html
+from page.errors import render_error
 from page.folders import Folders
 from qa.batch.tables import INPUTS
 
@@ -61,7 +62,7 @@ def build(shared: Shared, folders: Folders) -> None:
         try:
             found = batch_jobs.inspect_file(Path(path))
         except SticklerError as error:
-            return cleared | {summary: preview.render_error(error)}
+            return cleared | {summary: render_error(error)}
         text = "1 question." if found.rows == 1 else f"{found.rows} questions."
         if found.column is None:
             text += " Choose the column that holds them."
@@ -119,7 +120,7 @@ def build(shared: Shared, folders: Folders) -> None:
             text = f"Stopped: {end.done} of {end.total} answered; the answers are kept."
             changes = {progress: preview.render_status(text)}
         except SticklerError as error:
-            changes = {progress: preview.render_error(error)}
+            changes = {progress: render_error(error)}
         yield changes | {go: gr.Button(name, visible=True), stop: gr.Button(visible=False)}
 
     def halt(request: gr.Request) -> Any:

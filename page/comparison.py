@@ -7,8 +7,8 @@ from index.editions import Rulebook
 from index.errors import SticklerError
 from index.rulebook import Edition
 from page.cards import open_link
+from page.errors import render_error
 from page.rule_page import mark_changes
-from page.rules_texts import render_failure
 
 _GLIMPSE = 120  # characters of a rule that only moved
 
@@ -24,7 +24,7 @@ def render_comparison(rulebook: Rulebook, old: str, new: str) -> str:
     try:
         editions = two_editions(rulebook, (old, new))
     except SticklerError as error:
-        return f'<div class="rule-page comparison">{render_failure(error)}</div>'
+        return f'<div class="rule-page comparison">{render_error(error)}</div>'
     diff = compare(*editions)
     notes = "".join(f'<p class="quiet">{escape(note)}</p>' for note in diff.notes)
     shown = "".join(_render_section(section, *editions) for section in diff.sections)

@@ -5,6 +5,7 @@ from html import escape
 
 from page import answer_link
 from page.cards import badge
+from page.errors import render_failure
 from page.transcript import MAX_COMMENT, Turn, as_text, describe_model
 from qa.answer import Answer
 from qa.answer_cache import FROM_CACHE
@@ -70,7 +71,7 @@ def _render_turn(turn: Turn, place: int) -> str:
 def _render_reply(turn: Turn, place: int) -> str:
     """What there is so far: a failure, why there is nothing yet, or the answer."""
     if turn.failure:
-        return f'<p class="failure" role="alert">{escape(turn.failure)}</p>'
+        return render_failure(turn.failure)
     if turn.answer is None:
         return _render_waiting(turn)
     cited, reading = _render_citations(turn, place), _render_reading(turn.answer, place)

@@ -2,9 +2,20 @@
 
 import contextlib
 from collections.abc import Iterator
+from html import escape
 
 from index.errors import SticklerError
 from page.remedies import phrase
+
+
+def render_failure(text: str) -> str:
+    """A failure where its result would be; a screen reader announces it."""
+    return f'<p class="failure" role="alert">{escape(text)}</p>'
+
+
+def render_error(error: SticklerError) -> str:
+    """The same for an error, in the page's words."""
+    return render_failure(error.sentence(phrase))
 
 
 @contextlib.contextmanager

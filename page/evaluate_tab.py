@@ -8,7 +8,7 @@ from index.errors import SticklerError
 from page import evaluation_jobs, preview
 from page.background_jobs import Stopped
 from page.components import EVENT, QUICK, Shared, html, live_html
-from page.errors import gradio_errors
+from page.errors import gradio_errors, render_error
 from page.run_report import render_published, render_run
 
 _DEFAULT_SET = "dev"
@@ -79,7 +79,7 @@ def build(shared: Shared) -> tuple[Callable[[], Any], list[Any]]:
                 runs: gr.Dropdown(choices=evaluation_jobs.list_runs()),
             }
         except SticklerError as error:
-            changes = {progress: preview.render_error(error)}
+            changes = {progress: render_error(error)}
         yield changes | {go: gr.Button(visible=True), stop: gr.Button(visible=False)}
 
     def open_again(name: str | None) -> Any:

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from html import escape
 
-from index.errors import SticklerError
 from index.rulebook import Edition
 from page.cards import badge, link
-from page.remedies import phrase
+from page.errors import render_failure
 from qa.batch.engines import Outcome
 from qa.batch.run import Counts
 
@@ -49,15 +48,6 @@ def render_counts(counts: Counts) -> str:
     return render_status(text)
 
 
-def render_error(error: SticklerError) -> str:
-    """An error in the words of the page."""
-    return _render_failure(error.sentence(phrase))
-
-
-def _render_failure(text: str) -> str:
-    return f'<p class="failure" role="alert">{escape(text)}</p>'
-
-
 def render_preview(outcomes: Sequence[Outcome], total: int, edition: Edition) -> str:
     """The first answers, to see whether they are what is wanted."""
     if not outcomes:
@@ -75,7 +65,7 @@ def _render_outcome(outcome: Outcome, edition: Edition) -> str:
 def _render_answer(outcome: Outcome, edition: Edition) -> str:
     answer = outcome.answer
     if answer is None:
-        return _render_failure(outcome.error or "")
+        return render_failure(outcome.error or "")
     cited = [each for each in answer["citations"] if each["quote"]]
     if answer["abstained"] or not cited:
         return f'<div class="abstained"><p>{escape(answer["reason"] or answer["text"])}</p></div>'

@@ -8,7 +8,7 @@ from index.editions import Rulebook
 from index.errors import SticklerError
 from index.rulebook import Edition, Rule, marked
 from page.cards import address, badge, link, links, open_link, rule_body, rule_text, title
-from page.remedies import phrase
+from page.errors import render_error
 from page.rule_tree import heading_of, render_branch
 
 _MAX_PEEKED = 12  # subrules
@@ -26,8 +26,7 @@ def render_page(query: str, edition: Edition) -> str:
     try:
         number = _find_number(query, edition)
     except SticklerError as error:
-        failure = f'<p class="failure" role="alert">{escape(error.sentence(phrase))}</p>'
-        return f'<div class="rule-page">{failure}</div>'
+        return f'<div class="rule-page">{render_error(error)}</div>'
     if not numbers.parse(number).rule:
         return _render_section(number, edition)
     group = numbers.group(number)

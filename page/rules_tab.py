@@ -12,8 +12,7 @@ from index.errors import SticklerError
 from page import comparison, rule_page, rules_texts
 from page.ask_tab import Offer
 from page.components import EVENT, QUICK, Shared, html, live_html
-from page.errors import gradio_errors
-from page.remedies import phrase
+from page.errors import gradio_errors, render_error
 from page.rule_tree import render_branch, render_results, render_tree
 from page.service import Service
 
@@ -135,7 +134,7 @@ def build(shared: Shared, offer: Offer) -> "tuple[Callable[..., Any], list[Any],
         try:
             result = service.get_latest(lambda step: progress(0, desc=step), _embedding(progress))
         except SticklerError as error:
-            return rules_texts.render_failure(error), {}
+            return render_error(error), {}
         return rules_texts.render_latest(result), show_loaded(name)
 
     def get_here(name: str, progress: gr.Progress = progressing) -> dict[Any, Any]:
@@ -192,4 +191,4 @@ def _or_failure(render: Callable[[], str]) -> str:
     try:
         return render()
     except SticklerError as error:
-        return f'<p class="failure">{escape(error.sentence(phrase))}</p>'
+        return render_error(error)

@@ -5,11 +5,9 @@ from html import escape
 
 from index.diff import Diff
 from index.editions import Rulebook
-from index.errors import SticklerError
 from index.latest import Latest
 from index.library import Document
 from page.cards import badge
-from page.remedies import phrase
 
 
 def only_excerpts(rulebook: Rulebook) -> bool:
@@ -26,11 +24,6 @@ def render_latest(found: Latest) -> str:
 def _whats_new(diff: Diff) -> str:
     notes = "".join(f" {note}" for note in diff.notes)
     return f"Since {diff.old}: {diff.summary}.{notes} See Compare two editions in the Rules tab."
-
-
-def render_failure(error: SticklerError) -> str:
-    """Why nothing was added."""
-    return f'<p class="failure" role="alert">{escape(error.sentence(phrase))}</p>'
 
 
 def render_documents(those: Sequence[Document]) -> str:

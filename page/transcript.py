@@ -12,6 +12,7 @@ from index.rulebook import marked
 from qa.answer import Answer
 from qa.citations import Citation
 from qa.compose import SIMILAR, branches, reading, similar_lines
+from qa.markdown import escape_line
 from qa.models import BOOK, NONE
 
 MAX_TURNS = 30  # of a conversation; older ones are dropped
@@ -78,23 +79,23 @@ def as_markdown(turns: Sequence[Turn]) -> str:
     """The conversation to read: every rule whole, the decisive sentence in bold."""
     parts = ["# Stickler"]
     for answer in (turn.answer for turn in turns if turn.answer is not None):
-        parts.append(f"## {_escape_line(answer.question)}")
+        parts.append(f"## {escape_line(answer.question)}")
         if answer.standalone_question:
-            parts.append(f"*Understood as: {_escape_line(answer.standalone_question)}*")
+            parts.append(f"*Understood as: {escape_line(answer.standalone_question)}*")
         if not answer.cited:
-            parts.append(_escape_line(answer.text))
+            parts.append(escape_line(answer.text))
         for citation in answer.cited:
-            text = _escape_line(marked(citation.text, citation.truncated))
-            quote = _escape_line(citation.quote)
+            text = escape_line(marked(citation.text, citation.truncated))
+            quote = escape_line(citation.quote)
             bold = text if quote == text else text.replace(quote, f"**{quote}**", 1)
             parts.append(f"**{_title(citation)}** ({citation.edition})\n> {bold}")
         for line in branches(answer.open_condition).splitlines():
-            parts.append(_escape_line(line))
+            parts.append(escape_line(line))
         if reading := _reading(answer):
-            parts.append(_escape_line(reading))
+            parts.append(escape_line(reading))
         if answer.similar_questions:
             rows = "\n".join(
-                f"- {_escape_line(line)}" for line in similar_lines(answer.similar_questions)
+                f"- {escape_line(line)}" for line in similar_lines(answer.similar_questions)
             )
             parts.append(f"{SIMILAR}:\n\n{rows}")
         parts.append(f"*{_provenance(answer)}*")
@@ -115,12 +116,6 @@ def _provenance(answer: Answer) -> str:
     """Edition, model and confidence of an answer."""
     sure = "" if answer.model == BOOK else f", confidence {answer.confidence:.2f}"
     return f"Edition {answer.edition}, {describe_model(answer.model)}{sure}"
-
-
-def _escape_line(text: str) -> str:
-    """One line in which nothing is Markdown or HTML."""
-    marks = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>#|"})
-    return " ".join(text.split()).translate(marks)
 
 
 def as_json(turns: Sequence[Turn]) -> str:

@@ -10,6 +10,7 @@ from index.latest import Latest
 from index.library import Document
 from index.rulebook import ParsedDocument, Rule
 from page import rules_texts
+from page.errors import render_error
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def test_what_is_new_is_said_in_words():
 
 
 def test_a_failure_is_said_in_the_words_of_the_page_and_runs_no_script():
-    shown = rules_texts.render_failure(SticklerError(HOSTILE, Remedy(Action.GET_LATEST)))
+    shown = render_error(SticklerError(HOSTILE, Remedy(Action.GET_LATEST)))
     assert "get the latest rules in the Rules tab" in shown
     assert "<img" not in shown
 

@@ -11,6 +11,7 @@ from index.errors import Action, Remedy, SticklerError
 from qa import compose
 from qa.batch.tables import MOST_COLUMNS
 from qa.batch.tables.fields import Column, Result, flat, kinds, line, plain, value, written
+from qa.markdown import escape
 
 _GROUP = 4_000  # rows of a Parquet row group
 _GROUP_CHARACTERS = 1 << 24
@@ -138,7 +139,7 @@ def markdown(path: Path, results: Results, layout: Layout) -> None:
         file.write("# Answers\n")
         for result in results:
             title = f"{result.row.id}: {result.row.question}"
-            file.write(f"\n## {_escaped(' '.join(title.split()))}\n\n")
+            file.write(f"\n## {escape(' '.join(title.split()))}\n\n")
             file.writelines(f"{part}\n" for part in _paragraphs(result, layout))
 
 
@@ -147,13 +148,13 @@ def _paragraphs(result: Result, layout: Layout) -> Iterator[str]:
     if others is None:
         others = [Column(name, name, carried=True) for name in result.row.carried]
         if result.answer is None:
-            yield f"**Not answered:** {_escaped(result.error or '')}\n"
+            yield f"**Not answered:** {escape(result.error or '')}\n"
         else:
             yield from _told(result.answer)
     for column in others:
         if column.key not in ("id", "question") or column.carried:
             text = written(flat(result, column))
-            yield f"- {_escaped(column.name)}: {_escaped(' '.join(text.split()))}"
+            yield f"- {escape(column.name)}: {escape(' '.join(text.split()))}"
 
 
 def _told(answer: dict[str, Any]) -> Iterator[str]:
@@ -161,18 +162,18 @@ def _told(answer: dict[str, Any]) -> Iterator[str]:
     first = cited[0]["span"] if cited else None
     said = answer["text"][: first[0]] if first else answer["text"]
     if said.strip():
-        yield f"{_escaped(said.strip())}\n"
+        yield f"{escape(said.strip())}\n"
     for each in cited:
         title = f"{each['number']} {each['heading']}".strip()
-        quote = _escaped(" ".join(each["quote"].split()))
+        quote = escape(" ".join(each["quote"].split()))
         stump = " [cut off in the source]" if _is_stump(each) else ""
-        yield f"- **{_escaped(title)}** [{each['edition']}]: “{quote}”{_escaped(stump)}"
+        yield f"- **{escape(title)}** [{each['edition']}]: “{quote}”{escape(stump)}"
     if reading := compose.reading(answer["verdict"], answer["generated"], answer["unsure"]):
-        yield f"\nAs {_escaped(answer['model'])} reads it: {_escaped(reading)}\n"
+        yield f"\nAs {escape(answer['model'])} reads it: {escape(reading)}\n"
     if cited and (more := answer["text"].rpartition("\n")[2]).startswith("... and "):
-        yield f"\n{_escaped(more)}\n"
+        yield f"\n{escape(more)}\n"
     sure = f", confidence {answer['confidence']:.2f}" if answer["model"] != "book" else ""
-    yield f"\nEdition {answer['edition']}, model {_escaped(answer['model'])}{sure}\n"
+    yield f"\nEdition {answer['edition']}, model {escape(answer['model'])}{sure}\n"
 
 
 def _is_stump(citation: dict[str, Any]) -> bool:
@@ -203,12 +204,6 @@ def _groups(results: Results) -> Iterator[list[Result]]:
 
 def _text(found: Any) -> str | None:
     return None if found is None else written(found)
-
-
-def _escaped(text: str) -> str:
-    """Text that Markdown shows verbatim: no markup, no HTML, and no list if it starts '702. '."""
-    clean = re.sub(r"([\\`*_{}\[\]<>#|~!])", r"\\\1", text.encode(errors="replace").decode())
-    return re.sub(r"^(\s*)([-+]|\d+[.)])(?=\s)", lambda m: f"{m[1]}{m[2][:-1]}\\{m[2][-1]}", clean)
 
 
 WRITERS: dict[str, Writer] = {
