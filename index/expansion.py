@@ -209,7 +209,6 @@ def _covered(edition: Edition, found: Sequence[Match]) -> bool:
     return len(found) >= _MIN_COVERAGE * sum(not rule.is_heading for rule in edition.rules)
 
 
-@cache
 def _signatures() -> Mapping[str, frozenset[int]]:
     """The signature of each row's rule, kept as four hexadecimal digits a word."""
     return {

@@ -24,7 +24,8 @@ def load(path: Path, texts: Sequence[str], model: str) -> "Vectors | None":
     if not ship_for(path, texts, model):
         return None
     with np.load(path) as file:
-        vectors: Vectors = file["vectors"].astype("float32") * file["scale"]
+        vectors: Vectors = file["vectors"].astype("float32")
+        vectors *= file["scale"]
         return vectors
 
 
