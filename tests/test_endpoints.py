@@ -207,13 +207,16 @@ def test_an_edition_that_is_not_there_is_an_error_before_anything_is_served():
         app.serve(Settings(edition="1999-01-01"))
 
 
-def test_the_script_serves_until_it_is_ended_and_asks_for_the_password_of_the_environment(tmp_path):
+def test_the_script_serves_until_it_is_ended_and_asks_for_the_password_of_the_environment(
+    tmp_path, tmp_path_factory
+):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     own = {
         **os.environ,
         "TMPDIR": str(tmp_path),
+        "TORCHINDUCTOR_CACHE_DIR": str(tmp_path_factory.mktemp("torch")),  # else in TMPDIR
         "GRADIO_SERVER_PORT": str(port),
         "STICKLER_AUTH": "ana:secret",
     }
