@@ -179,7 +179,8 @@ def test_what_it_says_of_itself(model, model_file, tmp_path):
 
 
 def test_a_prompt_beyond_the_context_is_told(model):
-    with pytest.raises(SticklerError, match=r"^The prompt has 5\d\d\d tokens, .* takes 4096: "):
+    message = r"^The prompt has 5\d\d\d tokens but .* takes only 4096: "
+    with pytest.raises(SticklerError, match=message):
         model.generate([Request(Prompt("", "x " * 5000), 5)])
 
 
