@@ -2,7 +2,8 @@
 
 The fixed part of a prompt (instructions and worked examples) is processed once per machine and
 cached in the data folder; every answer starts from that state, so that none depends on earlier
-questions. Several answers are generated in parallel, each in its own slot.
+questions. Answers are generated one after the other: side by side they are no faster, because
+processing a prompt keeps all cores busy, and would change each other's rounding.
 """
 
 import hashlib
@@ -11,12 +12,10 @@ import importlib.metadata
 import json
 import math
 import os
-import queue
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,9 +26,8 @@ from qa.models import Generation, Piece, Probabilities, Prompt, Request, collect
 from qa.models.grammar import answer_grammar
 from qa.models.server import Give, from_thread
 
-CONTEXT = 4096  # tokens of one slot
+CONTEXT = 4096  # tokens of a prompt and its answer
 TUNED_CONTEXT = 2048  # prompts have no worked examples, so less memory is needed
-SLOTS = 4  # answers generated in parallel
 # Prompt tokens processed between two checks for a stop: more is hardly faster on a CPU.
 _STEP = 64
 _PREFIXES = 4  # cached fixed parts per model, about 30 MB each
@@ -62,10 +60,7 @@ class GgufModel:
         self._folder = files.data_folder() / "cache" / "prompts"
         with files.explained(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-        self._prefix_lock = threading.Lock()
-        self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
-        for slot in range(SLOTS):
-            self._free.put(slot)
+        self._lock = threading.Lock()
         self._engine = self._start()
         # Ask llama.cpp, which limits the context to what the model was trained for. This also makes
         # sure that its loop is running, so that it can be stopped later.
@@ -79,30 +74,24 @@ class GgufModel:
         return len(self._tokens(text.encode(errors="replace").decode()))
 
     def generate(self, requests: Sequence[Request]) -> list[Generation]:
-        if len(requests) == 1:
-            return [self._whole(requests[0])]
-        with ThreadPoolExecutor(SLOTS) as pool:
-            return list(pool.map(self._whole, requests))
-
-    def _whole(self, request: Request) -> Generation:
-        return collect(self.stream(request, threading.Event()))
+        return [collect(self.stream(request, threading.Event())) for request in requests]
 
     def stream(self, request: Request, stop: threading.Event) -> Iterator[Piece]:
         def work(give: Give) -> None:
-            with self._slot(stop) as slot:
-                if slot is not None:
-                    self._answer(request, slot, give)
+            with self._turn(stop) as is_ours:
+                if is_ours:
+                    self._answer(request, give)
 
         yield from from_thread(work, stop)
 
-    def _answer(self, request: Request, slot: int, give: Give) -> None:
+    def _answer(self, request: Request, give: Give) -> None:
         """Process the prompt, get the probabilities of the first word, then generate the answer."""
-        if not self._restore(request.prompt, slot, give):
+        if not self._restore(request.prompt, give):
             return
         tokens = self._prompt(request.prompt)
         probabilities = None
         if request.options:
-            probabilities = self._probabilities(tokens, request.options, slot, give)
+            probabilities = self._probabilities(tokens, request.options, give)
             if probabilities is None or give(probabilities) or not request.limit:
                 return
         opening = request.opening(probabilities)
@@ -125,12 +114,12 @@ class GgufModel:
             )
             return give(choice.get("text") or "")
 
-        self._complete(body, slot, take)
+        self._complete(body, take)
         if logprobs:
             give(sum(logprobs) / len(logprobs))
 
     def _probabilities(
-        self, tokens: list[int], options: Sequence[str], slot: int, give: Give
+        self, tokens: list[int], options: Sequence[str], give: Give
     ) -> Probabilities | None:
         """How likely the answer starts with each of these words; None if it was stopped."""
         found: list[Any] = []
@@ -140,14 +129,14 @@ class GgufModel:
                 found.extend(logprobs["content"])
             return give("")
 
-        self._complete({"prompt": tokens, "n_predict": 1, "n_probs": _TOP_LOGPROBS}, slot, take)
+        self._complete({"prompt": tokens, "n_predict": 1, "n_probs": _TOP_LOGPROBS}, take)
         if not found:
             return None
         likely = {each["token"]: math.exp(each["logprob"]) for each in found[0]["top_logprobs"]}
         return {option: likely.get(option, _UNLIKELY) for option in options}
 
-    def _complete(self, body: dict[str, Any], slot: int, take: Any) -> None:
-        """Run one completion in a slot; `take` is called with each piece and may end it."""
+    def _complete(self, body: dict[str, Any], take: Any) -> None:
+        """Run one completion; `take` is called with each piece and may end it."""
         problem: list[Any] = []
 
         def hear(event: dict[str, Any]) -> bool:
@@ -158,7 +147,7 @@ class GgufModel:
 
         request = {
             **body,
-            "id_slot": slot,
+            "id_slot": 0,
             "temperature": 0,
             "stream": True,
             "return_progress": True,  # so that a stop is noticed while the prompt is processed
@@ -169,63 +158,63 @@ class GgufModel:
             raise self._failure(problem[0])
 
     @contextmanager
-    def _slot(self, stop: threading.Event) -> Iterator[int | None]:
-        """Wait for a free slot; None if it was stopped meanwhile."""
-        slot: int | None = None
-        while slot is None and not stop.is_set():
-            try:
-                slot = self._free.get(timeout=0.05)
-            except queue.Empty:
-                continue
+    def _turn(self, stop: threading.Event) -> Iterator[bool]:
+        """Wait until no other answer is being generated; False if it was stopped meanwhile."""
+        held = False
+        while not held and not stop.is_set():
+            held = self._lock.acquire(timeout=0.05)
         try:
-            yield None if stop.is_set() else slot
+            yield held and not stop.is_set()
         finally:
-            if slot is not None:
-                self._free.put(slot)
+            if held:
+                self._lock.release()
 
-    def _restore(self, prompt: Prompt, slot: int, give: Give) -> bool:
-        """Reset the slot to the state after the fixed part of the prompt, which is cached.
+    def _restore(self, prompt: Prompt, give: Give) -> bool:
+        """Reset llama.cpp to the state after the fixed part of the prompt, which is cached.
 
-        Keeping llama.cpp's state from the last prompt would be slightly faster but could make an
-        answer depend on the previous question. Returns False if it was stopped.
+        Keeping its state from the last prompt would be slightly faster but could make an answer
+        depend on the previous question. Returns False if it was stopped.
         """
         fixed = prompt._replace(user="")
-        name = self._prefix_file(fixed)
-        with self._prefix_lock:
-            if not (self._folder / name).exists() or not self._restored(name, slot):
-                if not self._read_fixed(fixed, slot, give):
-                    return False
-                self._keep(name, slot)
-                return self._restored(name, slot)
-        return True
-
-    def _restored(self, name: str, slot: int) -> bool:
-        """Whether a saved state could be restored; a damaged one cannot."""
-        try:
-            self._call("POST", f"/slots/{slot}?action=restore", {"filename": name})
-        except SticklerError:
+        name = self._prefix_name(fixed)
+        if self._restored(name):
+            return True
+        if not self._read_fixed(fixed, give):
             return False
-        return True
+        self._keep(name)
+        return self._restored(name)
 
-    def _prefix_file(self, fixed: Prompt) -> str:
-        """The file name of the state after a fixed part, which depends on the model."""
+    def _restored(self, name: str) -> bool:
+        """Whether a saved state could be restored; llama.cpp may abort on one that is damaged."""
+        for path in self._folder.glob(f"{name}-*"):
+            with suppress(OSError, SticklerError):  # another process may have removed it
+                if path.name == f"{name}-{files.digest(path)[:16]}":
+                    self._call("POST", "/slots/0?action=restore", {"filename": path.name})
+                    return True
+        return False
+
+    def _prefix_name(self, fixed: Prompt) -> str:
+        """What the state after a fixed part is saved as, followed by its digest."""
         made_with = [self.hash, importlib.metadata.version("xllamacpp"), self.context, fixed]
         return f"{self.hash}-{hashlib.sha256(repr(made_with).encode()).hexdigest()[:16]}"
 
-    def _keep(self, name: str, slot: int) -> None:
-        """Save a slot's state to a temporary file and rename it; only a few are kept per model."""
+    def _keep(self, name: str) -> None:
+        """Save the state to a temporary file and rename it; only a few are kept per model."""
         beside = f"{name}.{secrets.token_hex(4)}"
         with files.explained(self._folder / name):
             self._folder.mkdir(parents=True, exist_ok=True)  # someone may have cleared it
-            self._call("POST", f"/slots/{slot}?action=save", {"filename": beside})
-            os.replace(self._folder / beside, self._folder / name)
+            self._call("POST", "/slots/0?action=save", {"filename": beside})
+            path = self._folder / f"{name}-{files.digest(self._folder / beside)[:16]}"
+            os.replace(self._folder / beside, path)
+            for damaged in set(self._folder.glob(f"{name}-*")) - {path}:
+                damaged.unlink(missing_ok=True)
             kept = sorted(
                 self._folder.glob(f"{self.hash}-*"), key=lambda path: path.stat().st_mtime
             )
             for old in kept[:-_PREFIXES]:
                 old.unlink(missing_ok=True)
 
-    def _read_fixed(self, fixed: Prompt, slot: int, give: Give) -> bool:
+    def _read_fixed(self, fixed: Prompt, give: Give) -> bool:
         """Process the beginning that all prompts with this fixed part share."""
         body = {"prompt": self._frame(fixed)[0], "n_predict": 0}
         stopped = False
@@ -235,7 +224,7 @@ class GgufModel:
             stopped = stopped or give("")
             return stopped
 
-        self._complete(body, slot, take)
+        self._complete(body, take)
         return not stopped
 
     def _prompt(self, prompt: Prompt) -> list[int]:
@@ -270,9 +259,8 @@ class GgufModel:
         setup.model.path = str(self.path)
         if self.adapter:
             setup.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(self.adapter), 1.0)]
-        context = TUNED_CONTEXT if self.tuned else CONTEXT
-        setup.n_ctx, setup.n_parallel = context * SLOTS, SLOTS
-        setup.kv_unified = False
+        setup.n_ctx = TUNED_CONTEXT if self.tuned else CONTEXT
+        setup.n_parallel = 1
         setup.n_batch = setup.n_ubatch = _STEP
         setup.cpuparams.n_threads = setup.cpuparams_batch.n_threads = self.threads
         setup.no_extra_bufts = True  # a repacked copy would double the memory and is not faster

@@ -121,7 +121,6 @@ def test_words_of_a_user_are_never_control_tokens(model):
 
 
 def test_many_answers_are_the_same_as_one_by_one(model):
-    """Side by side, sums are rounded in another order: the openings must agree closely."""
     questions = ["May it block a creature with flying?", "Can it attack?", "Does it untap?"] * 2
     requests = [
         Request(BLOCK._replace(user=f"{RULES}\n\nQuestion: {question}"), 0, ("Yes", "No"))
@@ -129,8 +128,8 @@ def test_many_answers_are_the_same_as_one_by_one(model):
     ]
     together = [each.probabilities["Yes"] for each in model.generate(requests)]
     alone = [model.generate([request])[0].probabilities["Yes"] for request in requests]
-    assert together == pytest.approx(alone, abs=0.05)
-    assert together[:3] == pytest.approx(together[3:], abs=0.05)
+    assert together == alone
+    assert together[:3] == together[3:]
 
 
 def test_stopping_ends_the_stream_at_once_and_the_work_soon(model, falls_idle):
