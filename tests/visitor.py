@@ -38,10 +38,15 @@ def opened(page: Page, url: str, query: str = "") -> Page:
 
 def ask(page: Page, question: str) -> None:
     """Ask, and wait for the whole answer, or for what it says instead."""
-    before = page.locator(".turn").count()
-    page.get_by_label("Question").fill(question)
-    page.get_by_label("Question").press("Enter")
-    page.locator(f'.turn[data-turn="{before}"] :is(.foot, .failure)').wait_for()
+    turn = page.locator(f'.turn[data-turn="{page.locator(".turn").count()}"]')
+    field = page.get_by_label("Question")
+    field.fill(question)
+    for _ in range(30):  # Gradio ignores Enter while it is still ending the last answer
+        field.press("Enter")
+        page.wait_for_timeout(500)
+        if turn.count():
+            break
+    turn.locator(":is(.foot, .failure)").wait_for()
 
 
 def grave(page: Page) -> list[tuple[str, str]]:
