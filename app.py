@@ -123,9 +123,9 @@ def _show_state(shared: Shared, timer: "gr.Timer", told: "list[gr.HTML]") -> Non
         return BRAND + render_status(spoken, rules), gr.Timer(active=not settled)
 
     inputs: list[Any] = [shared.model, shared.edition, shared.show_generated]
-    timer.tick(refresh, inputs, [shared.hub, timer], **QUICK)
-    changes = [each.change for each in (*inputs, *told)]
-    gr.on(changes, refresh, inputs, [shared.hub, timer], **QUICK)
+    # One event for all: a tick that was under way must not overwrite what a change brought.
+    causes = [timer.tick, *(each.change for each in (*inputs, *told))]
+    gr.on(causes, refresh, inputs, [shared.hub, timer], **QUICK)
 
 
 def _free_on_leaving(demo: "gr.Blocks", service: Service, folders: Folders) -> None:
