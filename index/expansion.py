@@ -29,6 +29,7 @@ EDITION = "2024-03-08"  # whose rules the questions were written and answered fr
 VECTORS = Path(__file__).with_name("expansions.npz")
 _EXPANSIONS = Path(__file__).with_name("expansions.jsonl")
 _SAME_RULE = 0.7  # share of words that two wordings of one rule have in common
+_SAME_PLACE = 0.3  # the same share is enough under the same heading and number
 _SAME_TRUNCATED = 0.95  # share of the words that are left of a rule that is cut off in its source
 _MIN_SIMILARITY = (
     0.6  # least cosine of two questions for the answer to one to be relevant to the other
@@ -195,13 +196,20 @@ def matches(edition: Edition) -> list[Match]:
             if row
         ]
         alike, _, number = max(near, default=(0.0, False, ""))
-        if alike >= _SAME_RULE:
+        in_place = number == rule.number and by_number[number].heading == heading
+        if alike >= (_SAME_PLACE if in_place else _SAME_RULE):
             if rule.truncated:  # what is left does not show a word that was turned around
                 unchanged = rule.edition == EDITION and alike >= _SAME_TRUNCATED
             else:
                 unchanged = wording_digest(rule.text) == by_number[number].wording
             found.append(Match(rule.number, number, unchanged))
     return found
+
+
+def answered(match: Match) -> list[tuple[str, str]]:
+    """The questions of a match's row that have an answer, each with it."""
+    questions, answers = _questions(), _answers()
+    return [(questions[at], answers[at]) for at in _answered_places().get(match.row, ())]
 
 
 def _covered(edition: Edition, found: Sequence[Match]) -> bool:

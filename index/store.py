@@ -22,7 +22,7 @@ from index.errors import Action, Remedy, SticklerError
 from index.passages import SCHEME, Passage, passages
 from index.rulebook import Edition
 
-FORMAT = 3  # increment when the layout on disk changes: older indexes are then rebuilt
+FORMAT = 4  # increment when the layout on disk changes: older indexes are then rebuilt
 _EXACT_UP_TO = 50_000  # passages; beyond that FAISS searches only the nearest cells
 _BUILD_SECONDS = 6 * 3600.0  # how long a second build waits for the first
 _REBUILD = Remedy(Action.BUILD_INDEX)
@@ -166,7 +166,7 @@ def _write(
         index = _faiss_index(vectors[start : start + len(those)])
         start += len(those)
         (view / "vectors.faiss").write_bytes(faiss.serialize_index(index).tobytes())
-        Bm25.build(bm25_texts[name]).save(view / "words")
+        Bm25.build(bm25_texts[name]).save(view / "bm25")
         lines = [json.dumps(asdict(passage), ensure_ascii=False) for passage in those]
         (view / "passages.jsonl").write_text("\n".join(lines), encoding="utf-8")
     manifest["files"] = {
@@ -224,5 +224,5 @@ def _load(manifest: Mapping[str, Any], rulebook: Rulebook) -> Store:
         assert index.ntotal == count == len(those)
         if hasattr(index, "make_direct_map"):
             index.make_direct_map()
-        views[name] = View(rulebook.edition(name), those, index, Bm25.load(place / name / "words"))
+        views[name] = View(rulebook.edition(name), those, index, Bm25.load(place / name / "bm25"))
     return Store(manifest, views)

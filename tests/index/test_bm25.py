@@ -14,6 +14,13 @@ def test_bm25_prefers_the_text_with_the_rarer_word(tmp_path):
         assert index.scores([]).tolist() == [0, 0, 0, 0]
 
 
+def test_words_that_stand_together_as_in_the_question_score_higher(tmp_path):
+    texts = ["first strike damage", "strike first damage", "first strike", "damage"]
+    Bm25.build(texts).save(tmp_path)
+    together, apart, *_ = Bm25.load(tmp_path).scores(stems("damage by first strike"))
+    assert together > apart > 0
+
+
 def test_a_rarer_stem_weighs_more_and_an_unknown_one_like_the_rarest():
     index = Bm25.build(["a creature blocks", "a creature phases out", "creatures attack"])
     common, rare, unknown = (index.weight(stem) for stem in ("creatur", "phase", "zebra"))

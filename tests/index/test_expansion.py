@@ -111,6 +111,18 @@ def test_a_rule_that_was_reworded_keeps_its_questions_but_not_their_answers(
     assert bool(reworded.similar_questions(vector, [rule.number], 2)) == kept
 
 
+def test_a_rule_of_which_half_was_reworded_keeps_its_questions_only_in_its_place(book):
+    edition = book.current
+    old = edition.rule("506.4b")
+    words = old.text.split()
+    new = " ".join([*words[: len(words) // 2], "means nothing special once blockers get declared"])
+    for number, kept in (("506.4b", True), ("506.4z", False)):
+        reworded = replace(old, number=number, text=new)
+        by_number = {**edition.by_number, number: reworded}
+        found = {each.rule for each in expansion.matches(replace(edition, by_number=by_number))}
+        assert (number in found) == kept
+
+
 def test_a_rule_whose_references_were_renumbered_keeps_its_answers(book):
     edition = book.current
     rule = edition.rule("702.17b")

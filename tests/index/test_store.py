@@ -118,7 +118,12 @@ def test_an_index_of_another_model_is_refused(own_home, book, tmp_path):
 
 @pytest.mark.parametrize(
     "damage",
-    ["vectors.faiss", "passages.jsonl", "words/data.csc.index.npy", "words/vocab.index.json"],
+    [
+        "vectors.faiss",
+        "passages.jsonl",
+        "bm25/words/data.csc.index.npy",
+        "bm25/words/vocab.index.json",
+    ],
 )
 @pytest.mark.parametrize("how", ["flipped", "cut", "gone"])
 def test_a_damaged_file_is_noticed(own_home, book, damage, how):
