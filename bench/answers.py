@@ -14,7 +14,7 @@ from pathlib import Path
 from bench.measure import best, command, head, memory_mb, numbered, row
 from qa import verdict
 from qa.assistant import Assistant
-from qa.models import DEFAULT, Generation, Model, Probabilities, Request, catalog, load
+from qa.models import DEFAULT, NONE, Generation, Model, Probabilities, Request, catalog, load
 from qa.models.gguf import GgufModel
 from qa.resources import Resources
 from qa.settings import Settings
@@ -28,6 +28,17 @@ setup.no_extra_bufts = True
 server = xllamacpp.Server(setup)
 body = {"messages": json.loads(sys.argv[2]), "temperature": 0, "max_tokens": int(sys.argv[3])}
 server.handle_chat_completions({**body, "stream": True}, lambda event: False)
+"""
+
+_EVIDENCE = """
+import os, sys
+from cli.assistant import make_settings, open_assistant, start_loading
+from index.embedder import DEFAULT
+assistant = open_assistant(make_settings(sys.argv[1], DEFAULT, None, True))
+start_loading(assistant)
+stream = assistant.ask_stream(sys.argv[2])
+next(stream)
+os._exit(0)
 """
 
 
@@ -117,6 +128,19 @@ def new_process(request: Request) -> None:
         lambda: command(stickler, "ask", next(questions)), lambda: command(*raw), rounds=3
     )
     row("stickler ask", f"{mine:.1f} s", f"raw llama.cpp, {engine:.1f} s", mine / engine, "1.1")
+    loading, alone = best(
+        *(
+            lambda name=name: command(sys.executable, "-c", _EVIDENCE, name, QUESTION)
+            for name in (DEFAULT, NONE)
+        )
+    )
+    row(
+        "the rules, while the model loads",
+        f"{loading:.1f} s",
+        f"--model none, {alone:.1f} s",
+        loading / alone,
+        "1.1",
+    )
 
 
 if __name__ == "__main__":

@@ -45,10 +45,13 @@ class MaxSim:
 def maxsim(question: "Vectors", rules: Sequence["Vectors"]) -> list[float]:
     """The mean over the question's tokens of the similarity to a rule's nearest token."""
     import numpy as np
+    import torch
 
     if not rules or not len(question):
         return [0.0] * len(rules)
     starts = np.cumsum([0, *map(len, rules[:-1])])
-    similarity = np.concatenate(rules).astype("float32") @ question.T
+    # torch turns half precision into single much faster than numpy does.
+    tokens = torch.from_numpy(np.concatenate(rules)).float().numpy()
+    similarity = tokens @ question.T
     found: list[float] = np.maximum.reduceat(similarity, starts, axis=0).mean(axis=1).tolist()
     return found

@@ -102,7 +102,7 @@ def test_the_text_of_a_masked_rule_is_not_compared(searcher):
 
 def test_a_model_without_token_vectors_does_without(embedder, tmp_path):
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import StaticEmbedding
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 
     tokenizer = embedder.model.tokenizer.backend_tokenizer
     SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=16)]).save(str(tmp_path))
