@@ -17,7 +17,7 @@ from eval.training.packs import Pack, Question, Unit
 from qa import prompt, verdict
 from qa.models import Prompt
 
-_WORDED = 2  # yes/no questions per pack whose sentence is also learned
+_WORDED = 1  # yes/no questions per pack whose sentence is also learned
 _WORDS = 0.5  # weight of the sentences
 _SPLIT = "\x00"
 _END = "<|im_end|>"
@@ -55,16 +55,12 @@ class AnswerReader:
     def loss(self, batch: Sequence[int], rng: random.Random) -> torch.Tensor:
         """The loss of the yes and no, of their order between the versions, and of the sentences."""
         unit = self._units[batch[0]]
-        scores, words = self.read([*unit.versions, *unit.real])
-        real = torch.cat(scores[2:])
+        (*scores, real), words = self.read([*unit.versions, unit.real])
         wanted = [_gold(pack) for pack in unit.versions]
         flips = wanted[0] - wanted[1]
         ahead = ((scores[0] - scores[1]) * flips)[flips != 0]
         right = functional.binary_cross_entropy_with_logits
-        losses = [
-            right(torch.cat(scores[:2]), torch.cat(wanted)),
-            right(real, torch.cat([_gold(pack) for pack in unit.real])),
-        ]
+        losses = [right(torch.cat(scores), torch.cat(wanted)), right(real, _gold(unit.real))]
         if len(ahead):
             losses.append(functional.softplus(-ahead).mean() / 2)
         if words is not None:
@@ -125,7 +121,7 @@ class AnswerReader:
 
     def _frame(self, pack: Pack) -> tuple[str, str]:
         """What stands before and after a question, as a tuned model is asked."""
-        user = prompt.context(pack.rules, _SPLIT, pack.similar)
+        user = prompt.context(pack.rules, _SPLIT)
         asked = Prompt(prompt.read("system_tuned.txt").substitute(), user)
         text: str = self._tokenizer.apply_chat_template(
             asked.messages, tokenize=False, add_generation_prompt=True

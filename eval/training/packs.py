@@ -1,9 +1,9 @@
 """What the language model is trained on: questions packed after the rules that they share.
 
-Two packs of a step are a rule in two versions that decide a question differently, so that the
-answer can be learned only from the rule. Three are rules from the documents, with others that
-search finds for the same questions and with similar answered questions, sometimes without the
-deciding rule. Groups of rules that any dev or calibration question is about are left out.
+Half are rules in two versions that decide a question differently, so that the answer can be learned
+only from the rule. The other half are rules from the documents, with others that search finds for
+the same questions, and sometimes without the deciding one. Groups of rules that any dev or
+calibration question is about are left out.
 """
 
 import hashlib
@@ -12,25 +12,18 @@ import random
 from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain, cycle
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar
 
 from eval import items
 from eval.items import TRAINING, EvalItem
 from eval.training import data
-from index import expansion
-from index.expansion import AnsweredQuestion
 from index.rulebook import Edition
 from index.searcher import Searcher
 from qa import verdict
 from qa.prompt import ShownRule
-from qa.settings import Settings
 
-if TYPE_CHECKING:
-    from index.embedder import Vectors
-
-_QUESTIONS = 6  # most questions after the same rule in two versions
-_REAL_QUESTIONS = 4  # most questions after the same real rules
+_QUESTIONS = 6  # most questions after the same rules
 _FEWEST = 3  # questions that make a reversed rule worthwhile
 _OTHER_RULE_COUNTS = (0, 1, 1, 2, 2, 2)  # numbers of other rules to show, with their frequencies
 _SEARCHED = 8  # search results from which these are taken
@@ -58,14 +51,13 @@ class Pack(NamedTuple):
     questions: tuple[Question, ...]
     open: Question | None = None
     settled: bool = True  # whether the rule that decides is among the rules
-    similar: tuple[AnsweredQuestion, ...] = ()  # as the product adds them to the prompt
 
 
 class Unit(NamedTuple):
-    """The data of one training step: a rule in two versions, and packs of real rules."""
+    """The data of one training step: a rule in two versions, and real rules."""
 
     versions: tuple[Pack, Pack]
-    real: tuple[Pack, ...]
+    real: Pack
 
 
 def units(seed: int, searcher: Searcher, limit: int | None = None) -> list[Unit]:
@@ -74,31 +66,28 @@ def units(seed: int, searcher: Searcher, limit: int | None = None) -> list[Unit]
     `searcher` finds the rules that are shown with the deciding ones.
     """
     rng = random.Random(seed)
-    contrasts, turned, asked = _contrasts(rng), _turned(rng), _about_real_rules(searcher)
-    expansions = _expansions(rng, searcher)
-    for those in (contrasts, turned, asked, expansions):
+    contrasts, turned, asked = _contrasts(rng), _turned(rng), _about_real_rules(rng, searcher)
+    for those in (contrasts, turned, asked):
         rng.shuffle(those)
     versions = list(chain.from_iterable(zip(contrasts, turned, strict=False)))[:limit]
-    of_expansions, of_pairs = cycle(expansions), cycle(asked)
-    packs = [next(each) for _ in versions for each in (of_expansions, of_pairs, of_pairs)]
-    threes = zip(*[iter(_with_found_rules(packs, searcher, rng))] * 3, strict=True)
-    return [Unit(both, real) for both, real in zip(versions, threes, strict=True)]
+    real = _with_found_rules(asked[: len(versions)], searcher, rng)
+    return [Unit(both, real[at % len(real)]) for at, both in enumerate(versions)]
 
 
 def readings(unit: Unit) -> int:
     """How many questions a unit has, counting each once for every rule it follows."""
-    return sum(len(pack.questions) for pack in (*unit.versions, *unit.real))
+    return sum(len(pack.questions) for pack in (*unit.versions, unit.real))
 
 
 def fingerprint(those: list[Unit]) -> str:
     """Tells one list of units from another."""
-    text = json.dumps([[_plain(pack) for pack in (*unit.versions, *unit.real)] for unit in those])
+    text = json.dumps([[list(map(_plain, unit.versions)), _plain(unit.real)] for unit in those])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _plain(pack: Pack) -> list[object]:
     asked = [asdict(each) for each in (*pack.questions, pack.open) if each]
-    return [pack.rules, asked, pack.settled, [asdict(each) for each in pack.similar]]
+    return [pack.rules, asked, pack.settled]
 
 
 def _contrasts(rng: random.Random) -> list[tuple[Pack, Pack]]:
@@ -133,7 +122,7 @@ def _turned(rng: random.Random) -> list[tuple[Pack, Pack]]:
         rng.shuffle(known)
         found += [
             (_version(as_is, some), _version(changed, some, set(row["flipped"])))
-            for some in _chunks(known, _QUESTIONS)
+            for some in _chunks(known)
             if len(some) >= _FEWEST
         ]
     return found
@@ -156,7 +145,7 @@ def _version(
     return Pack((rule,), tuple(map(question, asked)))
 
 
-def _about_real_rules(searcher: Searcher) -> list[Pack]:
+def _about_real_rules(rng: random.Random, searcher: Searcher) -> list[Pack]:
     """Packs of questions about rules in the documents, grouped by rule; the rules come later."""
     trainable = data.load().rules
     book = searcher.rulebook.current
@@ -168,31 +157,13 @@ def _about_real_rules(searcher: Searcher) -> list[Pack]:
                 item.question, item.gold_verdict, number, _sentence(item.gold_answer or "")
             )
             by_rule.setdefault(number, []).append(question)
-    # Neighbours in a file are often about the same facts, so they share similar questions.
-    return list(chain.from_iterable(map(_packs, by_rule.values())))
-
-
-def _expansions(rng: random.Random, searcher: Searcher) -> list[Pack]:
-    """Packs of expansion questions, few of each rule: the others can be similar questions."""
-    trainable = data.load().rules
     packs = []
-    for match in expansion.matches(searcher.rulebook.current):
-        if match.unchanged and match.rule in trainable:
-            answered = [
-                Question(question, verdict.split(answer)[0], match.rule, _sentence(answer))
-                for question, answer in expansion.answered(match)
-            ]
-            rng.shuffle(answered)
-            packs += _packs(answered[: min(_REAL_QUESTIONS, len(answered) // 2)])
+    for those in by_rule.values():
+        rng.shuffle(those)
+        aside = [question for question in those if not question.verdict and question.answer]
+        for some in _chunks([question for question in those if question.verdict]):
+            packs.append(Pack((), tuple(some), aside.pop() if aside else None))
     return packs
-
-
-def _packs(questions: Sequence[Question]) -> list[Pack]:
-    """Packs of one rule's questions, each with an open one as long as there are any."""
-    aside = [question for question in questions if not question.verdict and question.answer]
-    plain = [question for question in questions if question.verdict]
-    chunks = _chunks(plain, _REAL_QUESTIONS)
-    return [Pack((), tuple(some), aside.pop() if aside else None) for some in chunks]
 
 
 def _with_found_rules(packs: Sequence[Pack], searcher: Searcher, rng: random.Random) -> list[Pack]:
@@ -216,29 +187,10 @@ def _with_found_rules(packs: Sequence[Pack], searcher: Searcher, rng: random.Ran
             shown = others[:2]
         by_number = searcher.rulebook.current.by_number
         rules = tuple(ShownRule.of(by_number[number]) for number in shown)
-        vectors = [results[question.text].features.vector for question in pack.questions]
         complete.append(
-            pack._replace(
-                rules=rules,
-                open=pack.open if settled else None,
-                settled=settled,
-                similar=_similar(pack, vectors, shown, searcher),
-            )
+            pack._replace(rules=rules, open=pack.open if settled else None, settled=settled)
         )
     return complete
-
-
-def _similar(
-    pack: Pack, vectors: Sequence["Vectors"], shown: Sequence[str], searcher: Searcher
-) -> tuple[AnsweredQuestion, ...]:
-    """The answered questions most similar to the questions of a pack, which are not among them."""
-    import numpy as np
-
-    middle = np.mean(vectors, axis=0)
-    own = {question.text for question in (*pack.questions, pack.open) if question}
-    wanted = Settings().max_similar_questions
-    near = searcher.similar_questions(middle / np.linalg.norm(middle), shown, wanted + len(own))
-    return tuple(each for each in near if each.question not in own)[:wanted]
 
 
 def _whole(number: str, edition: Edition) -> bool:
@@ -249,8 +201,8 @@ def _questions(files: tuple[str, ...]) -> list[EvalItem]:
     return [item for name in files for item in items.questions(TRAINING / f"{name}.jsonl")]
 
 
-def _chunks(those: Sequence[T], size: int) -> list[Sequence[T]]:
-    return [those[at : at + size] for at in range(0, len(those), size)]
+def _chunks(those: Sequence[T]) -> list[Sequence[T]]:
+    return [those[at : at + _QUESTIONS] for at in range(0, len(those), _QUESTIONS)]
 
 
 def _sentence(answer: str) -> str:

@@ -29,7 +29,7 @@ class Recipe:
 
     rate: float = 2e-4  # the highest learning rate
     seed: int = 0
-    limit: int | None = None  # units: some 21 questions each
+    limit: int | None = None  # units: some sixteen questions each
     start: Path | None = None  # an adapter to continue training from
 
 

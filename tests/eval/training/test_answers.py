@@ -9,6 +9,7 @@ from eval import items
 from eval.training import loop, lora, packs
 from eval.training.answers import AnswerReader
 from eval.training.int8 import Int8Linear
+from eval.training.packs import Pack
 from index import numbers
 from index.errors import SticklerError
 
@@ -31,7 +32,7 @@ def short(units):
 
 @pytest.fixture(scope="module")
 def real(units):
-    return list({pack for unit in units for pack in unit.real})
+    return list({unit.real for unit in units})
 
 
 @pytest.fixture(params=[False, True], ids=["float32", "int8"])
@@ -72,14 +73,6 @@ def test_the_deciding_rule_is_shown_unless_the_pack_is_unsettled(real):
         assert all((question.rule in shown) == pack.settled for question in pack.questions)
 
 
-def test_similar_questions_are_about_the_rules_shown_and_are_not_asked(real):
-    assert sum(len(pack.similar) == 3 for pack in real) > 0.9 * len(real)
-    for pack in real:
-        asked = {question.text for question in (*pack.questions, pack.open) if question}
-        assert not asked & {each.question for each in pack.similar}
-        assert {each.number for each in pack.similar} <= {rule.number for rule in pack.rules}
-
-
 def test_two_versions_ask_the_same_and_differ_in_rule_and_verdict(units):
     for a, b in (unit.versions for unit in units):
         assert [q.text for q in a.questions] == [q.text for q in b.questions]
@@ -100,15 +93,12 @@ def test_the_same_seed_gives_the_same_units(units, searcher):
 
 
 def test_a_question_in_a_pack_is_read_as_if_it_were_alone(reader, units):
-    pack = units[0].real[0]
-    [together, other], _ = reader.read([pack, units[1].real[0]])
-    alone = [
-        reader.read([pack._replace(questions=(each,), open=None)])[0][0].item()
-        for each in pack.questions
-    ]
+    pack = units[0].real
+    [together, other], _ = reader.read([pack, units[1].real])
+    alone = [reader.read([Pack(pack.rules, (each,))])[0][0].item() for each in pack.questions]
     assert together.tolist() == pytest.approx(alone, abs=1e-5)
     assert len({round(each, 5) for each in alone}) == len(alone)
-    assert len(other) == len(units[1].real[0].questions)
+    assert len(other) == len(units[1].real.questions)
 
 
 def test_training_brings_the_loss_down_and_changes_the_adapters_alone(reader, tmp_path):
