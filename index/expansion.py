@@ -206,12 +206,6 @@ def matches(edition: Edition) -> list[Match]:
     return found
 
 
-def answered(match: Match) -> list[tuple[str, str]]:
-    """The questions of a match's row that have an answer, each with it."""
-    questions, answers = _questions(), _answers()
-    return [(questions[at], answers[at]) for at in _answered_places().get(match.row, ())]
-
-
 def _covered(edition: Edition, found: Sequence[Match]) -> bool:
     """Whether most rules of a book have questions."""
     return len(found) >= _MIN_COVERAGE * sum(not rule.is_heading for rule in edition.rules)
